@@ -1,0 +1,49 @@
+# Everything runs in .venv, which is made here with nothing but python3.
+# `make demo` and `make test` do all the set-up themselves.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint check bench format language-table clean
+
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 18
+
+# The stamp comes last: a failed install is tried again.
+$(VENV)/installed: pyproject.toml
+	@echo "Setting up $(VENV) ..."
+	@$(PYTHON) -m venv --clear $(VENV) || { echo "python3 needs the venv module (Debian: apt-get install python3-venv)" >&2; exit 1; }
+	@$(PIP) install "pip>=25.1"
+	@$(PIP) install --editable . --group dev
+	@touch $@
+
+demo: $(VENV)/installed ## Recognise two requests and show what was understood
+	@PYTHONUTF8=1 $(BIN)/python examples/demo.py
+
+test: $(VENV)/installed ## Run all tests
+	@$(BIN)/python -m pytest
+
+lint: $(VENV)/installed ## Style, types, layers
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/basedpyright
+	@$(BIN)/lint-imports
+
+check: lint ## The quick round: lint, types, fast tests
+	@$(BIN)/python -m pytest -q -m "not slow"
+
+bench: $(VENV)/installed ## Benchmarks; not part of the tests
+	@$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-columns=min,median,mean,rounds --benchmark-sort=name
+
+format: $(VENV)/installed ## Format the code
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+language-table: $(VENV)/installed ## Regenerate the language subtag table
+	@$(BIN)/python scripts/generate_language_table.py
+
+clean: ## Remove what make made
+	@rm -rf $(VENV) dist build .ruff_cache .import_linter_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Checking what a model wrote (contract section 8)."""

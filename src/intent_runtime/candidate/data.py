@@ -1,0 +1,476 @@
+"""The data candidate (contract section 8.3), all but what native validation adds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, cast
+
+import msgspec
+
+from intent_runtime.candidate.findings import Finding, Findings, LimitExcess
+from intent_runtime.candidate.shapes import closed_object, required_text
+from intent_runtime.errors import DATA_ISSUE_CATEGORIES, IntentIssue
+from intent_runtime.jsontypes import Json, JsonObject
+from intent_runtime.pointer import Location, Token, escape, locate, parse, render
+from intent_runtime.schema.native import Report
+from intent_runtime.schema.selection import Projection
+from intent_runtime.schema.weights import Shape
+from intent_runtime.text import name_list, preview
+from intent_runtime.values import Evidence, IntentLimits
+
+_ROOT_KEYS: Final = ("data", "evidence", "descriptionChecks", "fieldResults", "issues")
+_LISTS: Final = _ROOT_KEYS[1:]
+_EVIDENCE_KEYS: Final = ("path", "mode", "sources")
+_CHECK_KEYS: Final = ("path", "verdict", "explanation", "sources")
+_RESULT_KEYS: Final = ("path", "status", "explanation")
+_ISSUE_KEYS: Final = ("code", "category", "path", "message")
+_SOURCE_KEYS: Final = ("sourceId", "quote")
+
+_MODES: Final = ("exact", "semantic")
+_STATUSES: Final = ("extracted", "not_provided", "not_applicable", "issue")
+_VERDICTS: Final = ("satisfied", "violated", "undetermined")
+# The issue that a check with this verdict makes.
+_VERDICT_ISSUES: Final = {
+    "violated": "DATA_CONSTRAINT_VIOLATED",
+    "undetermined": "DATA_DESCRIPTION_UNDETERMINED",
+}
+
+
+class Material(msgspec.Struct, frozen=True):
+    """What a data candidate is checked against."""
+
+    sources: dict[str, str]
+    projection: Projection
+    root_described: bool
+
+
+class DataReview:
+    """One candidate's review; native validation may add to it before it is judged."""
+
+    def __init__(self, candidate: JsonObject, material: Material) -> None:
+        self._candidate = candidate
+        self._material = material
+        self._quoted: dict[tuple[str, str], bool] = {}
+        self._issue_paths: list[str | None] = []
+        self._covered: set[Location] = set()
+        self.findings = Findings()
+        self.checked_paths: list[str] = []
+        self.issues: tuple[IntentIssue, ...] = ()
+        data = candidate.get("data")
+        self.data: JsonObject = data if isinstance(data, dict) else {}
+        self.shape = Shape(0, 0, 0)
+
+    @property
+    def has_data(self) -> bool:
+        """Whether `data` is an object, so that native validation is due."""
+        return isinstance(self._candidate.get("data"), dict)
+
+    @classmethod
+    def of(
+        cls, candidate: JsonObject, material: Material, limits: IntentLimits
+    ) -> DataReview | LimitExcess:
+        """Review everything but the native validation; bounds come before entries."""
+        review = cls(candidate, material)
+        excess = review._envelope(limits)
+        if excess is not None:
+            return excess
+        findings = review.findings
+        findings.extend(review._evidence())
+        findings.extend(review._leaves())
+        findings.extend(review._checks())
+        findings.extend(review._issues())
+        findings.extend(review._field_results())
+        return review
+
+    def _list(self, key: str) -> list[Json]:
+        value = self._candidate.get(key)
+        return value if isinstance(value, list) else []
+
+    def _envelope(self, limits: IntentLimits) -> LimitExcess | None:
+        findings = self.findings
+        findings.extend(closed_object(self._candidate, "", _ROOT_KEYS))
+        for key in _ROOT_KEYS:
+            value = self._candidate.get(key)
+            kind, shown = (list, "[...]") if key in _LISTS else (dict, "{...}")
+            if key in self._candidate and not isinstance(value, kind):
+                rule = "must be an array" if kind is list else "must be an object"
+                findings.add(f"/{key}", rule, found=preview(value), allowed=shown)
+        if not findings.count:
+            excess = self._bounds(limits)
+            if excess is not None:
+                return excess
+        for name in self.data:
+            if name not in self._material.projection.names:
+                findings.add(
+                    f"/data/{escape(name)}",
+                    "is not a selected field",
+                    allowed=name_list(self._material.projection.names),
+                )
+        return None
+
+    def _bounds(self, limits: IntentLimits) -> LimitExcess | None:
+        for key in ("evidence", "descriptionChecks"):
+            if len(self._list(key)) > limits.max_evidence_entries:
+                return LimitExcess(
+                    f"{key} holds more entries than maxEvidenceEntries "
+                    f"({limits.max_evidence_entries})."
+                )
+        made = sum(
+            1
+            for check in self._list("descriptionChecks")
+            if isinstance(check, dict) and check.get("verdict") in ("violated", "undetermined")
+        )
+        if len(self._list("issues")) + made > limits.max_issue_count:
+            return LimitExcess(
+                f"There are more issues than maxIssueCount ({limits.max_issue_count})."
+            )
+        return None
+
+    def _sources(self, entry: JsonObject, path: str) -> Iterator[Finding]:
+        """The `sources` of an entry: known, not empty, quoted verbatim."""
+        if "sources" not in entry:
+            return
+        sources = entry["sources"]
+        if not isinstance(sources, list) or not sources:
+            yield Finding(
+                f"{path}/sources",
+                "must be an array with at least one source",
+                found=preview(sources),
+                allowed='[{"sourceId": "input", "quote": "..."}]',
+            )
+            return
+        for index, source in enumerate(sources):
+            yield from self._source(source, f"{path}/sources/{index}")
+
+    def _source(self, source: Json, path: str) -> Iterator[Finding]:
+        yield from closed_object(source, path, _SOURCE_KEYS)
+        if not isinstance(source, dict):
+            return
+        yield from required_text(source, path, "sourceId")
+        yield from required_text(source, path, "quote")
+        source_id, quote = source.get("sourceId"), source.get("quote")
+        if not isinstance(source_id, str) or not isinstance(quote, str):
+            return
+        if source_id not in self._material.sources:
+            yield Finding(
+                f"{path}/sourceId",
+                "must be a source of this task",
+                found=preview(source_id),
+                allowed=name_list(tuple(self._material.sources)),
+            )
+        elif not self._is_quoted(source_id, quote):
+            yield Finding(
+                f"{path}/quote",
+                "must stand in its source, character for character",
+                found=preview(quote),
+                allowed=f"a piece of the text of {source_id}, copied unchanged",
+            )
+
+    def _is_quoted(self, source_id: str, quote: str) -> bool:
+        known = self._quoted.get((source_id, quote))
+        if known is None:
+            known = self._quoted[source_id, quote] = quote in self._material.sources[source_id]
+        return known
+
+    def _entries(
+        self, key: str, keys: tuple[str, ...], check: Callable[[JsonObject, str], Iterator[Finding]]
+    ) -> Iterator[Finding]:
+        for index, entry in enumerate(self._list(key)):
+            path = f"/{key}/{index}"
+            yield from closed_object(entry, path, keys)
+            if isinstance(entry, dict):
+                yield from check(entry, path)
+
+    def _evidence(self) -> Iterator[Finding]:
+        seen: set[str] = set()
+
+        def check(entry: JsonObject, path: str) -> Iterator[Finding]:
+            yield from one_of(entry, path, "mode", _MODES)
+            yield from self._sources(entry, path)
+            place = yield from self._place(entry, path, seen, below_data=True)
+            if place is not None and place[0] is not None:
+                self._covered.add(place[0])
+                if entry.get("mode") == "exact":
+                    yield from _exactness(place[1], entry, path)
+
+        return self._entries("evidence", _EVIDENCE_KEYS, check)
+
+    def _place(
+        self, entry: JsonObject, path: str, seen: set[str], *, below_data: bool
+    ) -> Iterator[Finding] | Any:
+        """The location and value that an entry's `path` leads to; the root has no location."""
+        if "path" not in entry:
+            return None
+        pointer = entry["path"]
+        where = f"{path}/path"
+        if not isinstance(pointer, str):
+            yield Finding(where, "must be a JSON Pointer", found=preview(pointer), allowed="text")
+            return None
+        if pointer in seen:
+            yield Finding(
+                where, "must not stand twice in this list", found=preview(pointer), allowed="once"
+            )
+            return None
+        seen.add(pointer)
+        if pointer == "/data" and not below_data:
+            return None, self.data
+        tokens = parse(pointer)
+        place = (
+            locate(self.data, tokens[1:]) if tokens and tokens[0] == "data" and tokens[1:] else None
+        )
+        if place is None:
+            yield Finding(
+                where,
+                "must lead to a value in data",
+                found=preview(pointer),
+                allowed=(
+                    "/data/... of a returned value"
+                    if below_data
+                    else "/data, or /data/... of a returned value"
+                ),
+            )
+        return place
+
+    def _leaves(self) -> Iterator[Finding]:
+        """Every leaf and every empty container has evidence; counts the shape on the way."""
+        nodes, objects, size = 1, 1, 0
+        stack: list[tuple[dict[str, Json] | list[Json], Any]] = [(self.data, None)]
+        covered = self._covered
+        while stack:
+            container, trail = stack.pop()
+            members: Any = (
+                container.items() if isinstance(container, dict) else enumerate(container)
+            )
+            nodes += len(container)
+            for key, value in members:
+                if isinstance(value, (dict, list)):
+                    objects += isinstance(value, dict)
+                    if value:
+                        stack.append((value, (trail, key)))
+                        continue
+                elif isinstance(value, str):
+                    size += len(value) if value.isascii() else 4 * len(value)
+                if (id(container), key) not in covered:
+                    yield Finding(
+                        _trail_path((trail, key)) if not self.findings.full else "/data",
+                        "needs an evidence entry",
+                        found=preview(value),
+                        allowed="an entry in evidence with this path",
+                    )
+        self.shape = Shape(nodes, objects, size)
+
+    def _checks(self) -> Iterator[Finding]:
+        seen: set[str] = set()
+        made: list[IntentIssue] = []
+
+        def check(entry: JsonObject, path: str) -> Iterator[Finding]:
+            yield from one_of(entry, path, "verdict", _VERDICTS)
+            yield from required_text(entry, path, "explanation")
+            yield from self._sources(entry, path)
+            place = yield from self._place(entry, path, seen, below_data=False)
+            pointer = entry.get("path")
+            if place is None or not isinstance(pointer, str):
+                return
+            self.checked_paths.append(pointer)
+            code = _VERDICT_ISSUES.get(str(entry.get("verdict")))
+            if code is not None:
+                self._issue_paths.append(pointer)
+                message = str(entry.get("explanation"))
+                made.append(IntentIssue(code, "definition", pointer, message))
+
+        yield from self._entries("descriptionChecks", _CHECK_KEYS, check)
+        self.issues = tuple(made)
+
+    def _issues(self) -> Iterator[Finding]:
+        listed: list[IntentIssue] = []
+
+        def check(entry: JsonObject, path: str) -> Iterator[Finding]:
+            code, category = entry.get("code"), entry.get("category")
+            yield from one_of(entry, path, "code", tuple(DATA_ISSUE_CATEGORIES))
+            expected = DATA_ISSUE_CATEGORIES.get(code) if isinstance(code, str) else None
+            if "category" in entry and (
+                category != expected if expected else not isinstance(category, str)
+            ):
+                yield Finding(
+                    f"{path}/category",
+                    "must be the category of the issue's code",
+                    found=preview(category),
+                    allowed=expected or "the category of the code",
+                )
+            yield from required_text(entry, path, "message")
+            pointer = entry.get("path")
+            if "path" in entry and not self._names_selection(pointer):
+                yield Finding(
+                    f"{path}/path",
+                    "must be null, /data, or a path into a selected field",
+                    found=preview(pointer),
+                    allowed="null, /data, /data/<selected field>, or below one",
+                )
+            elif "path" in entry:
+                shown = cast("str | None", pointer)
+                self._issue_paths.append(shown)
+                listed.append(
+                    IntentIssue(str(code), str(category), shown, str(entry.get("message")))
+                )
+
+        yield from self._entries("issues", _ISSUE_KEYS, check)
+        self.issues += tuple(listed)
+
+    def _names_selection(self, pointer: Json) -> bool:
+        if pointer is None or pointer == "/data":
+            return True
+        tokens = parse(pointer) if isinstance(pointer, str) else None
+        return bool(
+            tokens
+            and len(tokens) > 1
+            and tokens[0] == "data"
+            and tokens[1] in self._material.projection.names
+        )
+
+    def _field_results(self) -> Iterator[Finding]:
+        names = {f"/data/{escape(name)}": name for name in self._material.projection.names}
+        seen: set[str] = set()
+
+        def check(entry: JsonObject, path: str) -> Iterator[Finding]:
+            yield from one_of(entry, path, "status", _STATUSES)
+            yield from required_text(entry, path, "explanation")
+            if "path" not in entry:
+                return
+            pointer = entry["path"]
+            if not isinstance(pointer, str) or pointer not in names:
+                yield Finding(
+                    f"{path}/path",
+                    "must be the path of a selected field",
+                    found=preview(pointer),
+                    allowed=name_list(tuple(names)),
+                )
+            elif pointer in seen:
+                yield Finding(
+                    f"{path}/path",
+                    "must not stand twice in this list",
+                    found=preview(pointer),
+                    allowed="once",
+                )
+            else:
+                seen.add(pointer)
+                yield from self._conclusion(entry, path, pointer, names[pointer])
+
+        yield from self._entries("fieldResults", _RESULT_KEYS, check)
+        if "fieldResults" not in self._candidate:
+            return
+        for pointer in names:
+            if pointer not in seen:
+                yield Finding(
+                    "/fieldResults",
+                    "needs exactly one entry for each selected field",
+                    found=f"none for {pointer}",
+                    allowed="one with this path",
+                )
+
+    def _conclusion(
+        self, entry: JsonObject, path: str, pointer: str, name: str
+    ) -> Iterator[Finding]:
+        """Whether a status agrees with the data and the issues."""
+        status = entry.get("status")
+        present = name in self.data
+        if status == "issue":
+            if not self._has_issue(pointer):
+                yield Finding(
+                    f"{path}/status",
+                    "issue needs a matching issue or a check that makes one",
+                    found='"issue"',
+                    allowed="an entry in issues whose path is null, /data, this field or below it",
+                )
+        elif status == "extracted" and not present:
+            yield Finding(
+                f"{path}/status",
+                "extracted needs the field in data",
+                found="the field is not in data",
+                allowed="the value in data, or another status",
+            )
+        elif status in ("not_provided", "not_applicable"):
+            if present:
+                yield Finding(
+                    f"{path}/status",
+                    "an omitted field must not stand in data",
+                    found=preview(status),
+                    allowed='"extracted", or no value in data',
+                )
+            elif name in self._material.projection.required:
+                yield Finding(
+                    f"{path}/status",
+                    "a required field without a value must be reported as issue",
+                    found=preview(status),
+                    allowed='"issue" with an entry in issues',
+                )
+
+    def _has_issue(self, pointer: str) -> bool:
+        below = pointer + "/"
+        return any(
+            path is None or path in ("/data", pointer) or path.startswith(below)
+            for path in self._issue_paths
+        )
+
+    def add_missing_checks(self, report: Report) -> None:
+        """Add the description checks that are due and missing."""
+        if self._material.root_described and "/data" not in self.checked_paths:
+            self._undescribed("/data")
+        for path in report.undescribed:
+            self._undescribed(path)
+        self.findings.count += report.undescribed_count - len(report.undescribed)
+
+    def _undescribed(self, path: str) -> None:
+        self.findings.add(
+            path,
+            "is described and needs a description check",
+            allowed="an entry in descriptionChecks with this path",
+        )
+
+    def add_mismatches(self, report: Report) -> None:
+        """Add what does not fit the schema."""
+        for mismatch in report.mismatches:
+            self.findings.add(
+                mismatch.path, mismatch.rule, found=mismatch.found, allowed=mismatch.allowed
+            )
+        if not self.findings.count:
+            self.findings.add("/data", "must be valid under selectedSchema")
+
+    def verified_evidence(self) -> tuple[Evidence, ...]:
+        """The evidence entries of a candidate without findings."""
+        return msgspec.convert(self._list("evidence"), tuple[Evidence, ...])
+
+
+def one_of(entry: JsonObject, path: str, key: str, allowed: tuple[str, ...]) -> Iterator[Finding]:
+    """One of a closed list of words."""
+    if key in entry and entry[key] not in allowed:
+        yield Finding(
+            f"{path}/{key}",
+            f"{key} must be one of its fixed values",
+            found=preview(entry[key]),
+            allowed=name_list(allowed),
+        )
+
+
+def _exactness(value: Json, entry: JsonObject, path: str) -> Iterator[Finding]:
+    """An exact value is a string equal to at least one of its quotes."""
+    sources = entry.get("sources")
+    quotes = [
+        source.get("quote")
+        for source in (sources if isinstance(sources, list) else [])
+        if isinstance(source, dict)
+    ]
+    if not isinstance(value, str) or value not in quotes:
+        yield Finding(
+            f"{path}/mode",
+            "exact needs a string equal to one of its quotes",
+            found=f"value {preview(value)}",
+            allowed='"semantic", or a quote equal to the string',
+        )
+
+
+def _trail_path(trail: Any) -> str:
+    tokens: list[Token] = []
+    while trail is not None:
+        trail, token = trail
+        tokens.append(token)
+    return "/data" + render(reversed(tokens))

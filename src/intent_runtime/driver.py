@@ -1,0 +1,202 @@
+"""Driving one run with an executor (contract sections 9 and 12). The only module with asyncio.
+
+It is loaded with the first parse, so that hosts that only bridge never pay for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from typing import Any, Final, TypeVar
+
+from intent_runtime.engine import Engine
+from intent_runtime.errors import ErrorCode, IntentFailure, IntentParseError
+from intent_runtime.executors.protocol import ModelExecutor
+from intent_runtime.pipeline import Outcome, Pending, Run
+from intent_runtime.text import has_lone_surrogate
+from intent_runtime.values import IntentResult, ModelReply, ModelRequest
+
+T = TypeVar("T")
+
+# The codes an executor may raise by itself; anything else it raises is MODEL_REQUEST_FAILED.
+_EXECUTOR_CODES: Final = frozenset(
+    {
+        "MODEL_AUTH_FAILED",
+        "MODEL_RATE_LIMITED",
+        "MODEL_REQUEST_FAILED",
+        "MODEL_TIMEOUT",
+        "MODEL_ABORTED",
+        "MODEL_REFUSED",
+        "MODEL_OUTPUT_INCOMPLETE",
+        "MODEL_OUTPUT_INVALID",
+        "HOST_CAPABILITY_UNSUPPORTED",
+    }
+)
+# How long a synchronous parse waits for cancelled tasks before it leaves them to a thread.
+_GRACE_SECONDS: Final = 0.1
+
+# Abandoned executor calls, kept from the garbage collector until they end.
+_abandoned: set[asyncio.Future[Any]] = set()
+
+
+class Parse:
+    """One active parse. `stop` may be called from any thread; the rest belongs to its loop."""
+
+    def __init__(self, engine: Engine, executor: ModelExecutor, timeout_ms: int) -> None:
+        self._engine = engine
+        self._executor = executor
+        self._loop = asyncio.get_running_loop()
+        self._deadline = self._loop.time() + timeout_ms / 1000 if timeout_ms else None
+        self._stopped: asyncio.Future[None] = self._loop.create_future()
+        self.cause: BaseException | None = None
+
+    def stop(self) -> None:
+        """End the parse with INSTANCE_DISPOSED."""
+        # The loop may be closed already; then the parse has ended with it.
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._stop)
+
+    def _stop(self) -> None:
+        if not self._stopped.done():
+            self._stopped.set_result(None)
+
+    async def run(self, run: Run) -> IntentResult | IntentFailure:
+        """Walk the stages to the end."""
+        while True:
+            text = await self._generate(run)
+            if isinstance(text, IntentFailure):
+                return text
+            step = run.judge(text)
+            outcome = await self._validate(run, step) if isinstance(step, Pending) else step
+            if not isinstance(outcome, Run):
+                return outcome
+            run = outcome
+
+    async def _generate(self, run: Run) -> str | IntentFailure:
+        """The candidate text for the run's task, or how the executor failed."""
+        call = self._loop.create_task(self._call(run.task()))
+        ended = await self._finish(run, call)
+        if ended is not None:
+            return ended
+        if call.cancelled():
+            return run.failure("MODEL_ABORTED", "The executor stopped by itself.")
+        error = call.exception()
+        if error is not None:
+            self.cause = error
+            return _executor_failure(run, error)
+        return _candidate_text(run, call.result())
+
+    async def _call(self, request: ModelRequest) -> ModelReply:
+        return await self._executor.generate(request)
+
+    async def _validate(self, run: Run, pending: Pending) -> Outcome:
+        validation = self._engine.validate(pending)
+        if not isinstance(validation, Future):
+            return validation
+        waiting = asyncio.wrap_future(validation)
+        ended = await self._finish(run, waiting)
+        return ended if ended is not None else self._engine.conclude(pending, validation)
+
+    async def _finish(self, run: Run, work: asyncio.Future[Any]) -> IntentFailure | None:
+        """Wait for `work`; None when it is done, else why it was given up."""
+        timeout = None if self._deadline is None else self._deadline - self._loop.time()
+        try:
+            if timeout is None or timeout > 0:
+                await asyncio.wait(
+                    {work, self._stopped}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED
+                )
+        finally:
+            if not work.done():
+                _abandon(work)
+        if self._stopped.done():
+            return run.failure("INSTANCE_DISPOSED", "The Intent was disposed during the parse.")
+        if not work.done():
+            return run.failure("MODEL_TIMEOUT", "The parse did not end within timeoutMs.")
+        return None
+
+
+def _abandon(work: asyncio.Future[Any]) -> None:
+    """Cancel without waiting: what ignores cancellation must not keep the parse."""
+    _abandoned.add(work)
+    work.add_done_callback(_forget)
+    work.cancel()
+
+
+def _forget(work: asyncio.Future[Any]) -> None:
+    _abandoned.discard(work)
+    if not work.cancelled():
+        # Looked at, so that the loop does not report it as never retrieved.
+        work.exception()
+
+
+def _executor_failure(run: Run, error: BaseException) -> IntentFailure:
+    if isinstance(error, IntentParseError) and error.code in _EXECUTOR_CODES:
+        return IntentFailure(
+            code=error.code,
+            stage=run.stage,
+            message=error.message,
+            partial_result=run.partial_result,
+            retry_after=error.retry_after,
+        )
+    if isinstance(error, TimeoutError):
+        return run.failure("MODEL_TIMEOUT", "The executor ran into a time-out.")
+    if not isinstance(error, Exception):
+        raise error
+    return run.failure("MODEL_REQUEST_FAILED", f"The executor raised {type(error).__name__}.")
+
+
+_OUTCOMES: Final[dict[str, tuple[ErrorCode, str]]] = {
+    "refusal": ("MODEL_REFUSED", "The model declined the task."),
+    "incomplete": ("MODEL_OUTPUT_INCOMPLETE", "The model's answer is incomplete."),
+}
+
+
+def _candidate_text(run: Run, reply: object) -> str | IntentFailure:
+    """The text of a complete reply. What is no reply is never repaired (contract section 8.4)."""
+    if not isinstance(reply, ModelReply):
+        return run.failure("MODEL_OUTPUT_INVALID", "The executor's reply is not a ModelReply.")
+    if reply.outcome in _OUTCOMES:
+        return run.failure(*_OUTCOMES[reply.outcome])
+    text = reply.text
+    if reply.outcome != "complete" or not isinstance(text, str) or not text:
+        return run.failure("MODEL_OUTPUT_INVALID", "The executor's reply holds no text.")
+    if has_lone_surrogate(text):
+        return run.failure("MODEL_OUTPUT_INVALID", "The executor's reply is not Unicode text.")
+    return text
+
+
+def run_synchronously(parse: Coroutine[Any, Any, T]) -> T:
+    """Run a parse in an event loop of its own; RuntimeError inside a running one."""
+    if _inside_loop():
+        parse.close()
+        raise RuntimeError("parse_sync cannot run inside a running event loop; await parse there")
+    runner = asyncio.Runner()
+    try:
+        return runner.run(parse)
+    finally:
+        _close(runner)
+
+
+def _inside_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _close(runner: asyncio.Runner) -> None:
+    """Close the loop; a task that ignores its cancellation keeps it, in a thread, not the caller."""
+    loop = runner.get_loop()
+    left = asyncio.all_tasks(loop)
+    if left:
+        for task in left:
+            task.cancel()
+        _, left = loop.run_until_complete(asyncio.wait(left, timeout=_GRACE_SECONDS))
+    if left:
+        threading.Thread(target=runner.close, name="intent-runtime-abandoned", daemon=True).start()
+    else:
+        runner.close()

@@ -1,0 +1,133 @@
+"""The text the facts come from, read once: its words and the typed pieces that stand in it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
+from typing import Any, Final, NamedTuple, cast
+
+from intent_runtime.executors.rules.text import HAN, lowered, narrowed, root, stem
+from intent_runtime.text import is_blank
+
+MAX_CONTEXT_SOURCES: Final = 12
+MAX_READ: Final = 65536
+MAX_WORDS: Final = 16_000
+"""More than any 64 KiB of prose has. A text beyond it is not read at all: part of it is no basis
+for saying that a value is the only one."""
+
+_TOKEN = re.compile(rf"[{HAN}]+|[^\W_{HAN}]+(?:['’][^\W_{HAN}]+)*+|([^\w\s])\1*+|_")
+_DIGIT = re.compile(r"[0-9]")
+_JOINERS: Final = frozenset("-_")
+MAX_MENTIONS: Final = 12
+
+
+class Word(NamedTuple):
+    """One word or mark. A Han run is one word; its label pairs are made on demand."""
+
+    start: int
+    end: int
+    text: str
+
+    @property
+    def is_mark(self) -> bool:
+        return not self.text[0].isalnum()
+
+    def labels(self) -> tuple[str, ...]:
+        if "\u3400" <= self.text[0] <= "\u9fff":
+            tail = self.text[-16:]
+            return tuple(tail[i : i + 2] for i in range(len(tail) - 1))
+        return (stem(self.text),)
+
+
+class Material:
+    """One source. Offsets of every derived view are offsets into `text`."""
+
+    def __init__(self, source_id: str, text: str) -> None:
+        self.source_id = source_id
+        self.text = text if len(text) <= MAX_READ else ""
+
+    @cached_property
+    def lower(self) -> str:
+        return lowered(self.text)
+
+    @cached_property
+    def narrow(self) -> str:
+        return narrowed(self.text)
+
+    @cached_property
+    def has_digits(self) -> bool:
+        return _DIGIT.search(self.narrow) is not None
+
+    @cached_property
+    def words(self) -> Sequence[Word]:
+        found = islice(_TOKEN.finditer(self.lower), MAX_WORDS + 1)
+        words = [Word(*match.span(), match[1] or match[0]) for match in found]
+        return words if len(words) <= MAX_WORDS else []
+
+    @property
+    def readable(self) -> bool:
+        return bool(self.words)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [word.start for word in self.words]
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """Every label in the text: a cheap way to see that a field is not spoken of at all."""
+        return frozenset(label for word in self.words for label in word.labels())
+
+    def before(self, position: int, count: int) -> Sequence[Word]:
+        """Up to `count` words that end at or before a position, the nearest first."""
+        index = bisect_left(self._starts, position)
+        return self.words[max(0, index - count) : index][::-1]
+
+    def after(self, position: int, count: int) -> Sequence[Word]:
+        index = bisect_left(self._starts, position)
+        return self.words[index : index + count]
+
+    @cached_property
+    def _stems(self) -> Mapping[str, list[int]]:
+        return self._indexed(stem)
+
+    @cached_property
+    def _roots(self) -> Mapping[str, list[int]]:
+        return self._indexed(root)
+
+    def phrase(self, words: Sequence[str], *, loosely: bool = False) -> Iterator[tuple[int, int]]:
+        """The first places where these words follow each other, plural or not, joined by spaces,
+        hyphens or underscores; loosely also folds `detailed` and `details` together."""
+        fold, index = (root, self._roots) if loosely else (stem, self._stems)
+        wanted = [fold(word) for word in words]
+        for first in index.get(wanted[0], ())[:MAX_MENTIONS]:
+            last = self._follow(first, wanted, fold)
+            if last is not None:
+                yield self.words[first].start, self.words[last].end
+
+    def _follow(self, first: int, wanted: Sequence[str], fold: Callable[[str], str]) -> int | None:
+        position = first
+        for word in wanted[1:]:
+            position += 1
+            while position < len(self.words) and self.words[position].text in _JOINERS:
+                position += 1
+            if position >= len(self.words) or fold(self.words[position].text) != word:
+                return None
+        return position
+
+    def _indexed(self, fold: Callable[[str], str]) -> Mapping[str, list[int]]:
+        index: dict[str, list[int]] = {}
+        for position, word in enumerate(self.words):
+            index.setdefault(fold(word.text), []).append(position)
+        return index
+
+
+def sources_of(payload: Mapping[str, Any]) -> tuple[Material, list[Material]]:
+    """The current input, and the context a fact may come from: the user's words, not replies."""
+    context: list[Material] = []
+    for entry in cast("Sequence[Mapping[str, str]]", payload.get("context") or []):
+        if entry["role"] in ("user", "background") and not is_blank(entry["content"]):
+            context.append(Material(entry["sourceId"], entry["content"]))
+    return Material("input", payload["currentInput"]), context[-MAX_CONTEXT_SOURCES:]
