@@ -4,8 +4,9 @@ A model writes candidates; this library decides whether they may be trusted. Sta
 Names load when first used, so that importing the package costs next to nothing.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from intent_runtime.lazy import lazy_names
 
 if TYPE_CHECKING:
     from intent_runtime.errors import DATA_ISSUE_CODES as DATA_ISSUE_CODES
@@ -34,45 +35,61 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "errors": (
-        "DATA_ISSUE_CODES",
-        "ERROR_CODES",
-        "IntentDataError",
-        "IntentFailure",
-        "IntentIssue",
-        "IntentParseError",
-    ),
-    "executors.protocol": ("ModelExecutor", "executor_from"),
-    "formats": ("ACTIONS", "STATUSES"),
-    "intent": ("Intent",),
-    "values": (
-        "DEFAULT_LIMITS",
-        "Clarification",
-        "ContextMessage",
-        "Evidence",
-        "EvidenceSource",
-        "ExecutorCapabilities",
-        "IntentItem",
-        "IntentLimits",
-        "IntentResult",
-        "ModelReply",
-        "ModelRequest",
-        "TokenUsage",
-    ),
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = [
+    "ACTIONS",
+    "DATA_ISSUE_CODES",
+    "DEFAULT_LIMITS",
+    "ERROR_CODES",
+    "STATUSES",
+    "Clarification",
+    "ContextMessage",
+    "Evidence",
+    "EvidenceSource",
+    "ExecutorCapabilities",
+    "Intent",
+    "IntentDataError",
+    "IntentFailure",
+    "IntentIssue",
+    "IntentItem",
+    "IntentLimits",
+    "IntentParseError",
+    "IntentResult",
+    "ModelExecutor",
+    "ModelReply",
+    "ModelRequest",
+    "TokenUsage",
+    "__version__",
+    "executor_from",
+]
 
-__all__ = [*sorted(_HOME_OF), "__version__"]  # noqa: PLE0604 - names from the one table above
-
-
-def __getattr__(name: str) -> Any:
-    home = _HOME_OF.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{home}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "DATA_ISSUE_CODES": "errors",
+        "ERROR_CODES": "errors",
+        "IntentDataError": "errors",
+        "IntentFailure": "errors",
+        "IntentIssue": "errors",
+        "IntentParseError": "errors",
+        "ModelExecutor": "executors.protocol",
+        "executor_from": "executors.protocol",
+        "ACTIONS": "formats",
+        "STATUSES": "formats",
+        "Intent": "intent",
+        "DEFAULT_LIMITS": "values",
+        "Clarification": "values",
+        "ContextMessage": "values",
+        "Evidence": "values",
+        "EvidenceSource": "values",
+        "ExecutorCapabilities": "values",
+        "IntentItem": "values",
+        "IntentLimits": "values",
+        "IntentResult": "values",
+        "ModelReply": "values",
+        "ModelRequest": "values",
+        "TokenUsage": "values",
+    },
+)
 
 
 def __dir__() -> list[str]:

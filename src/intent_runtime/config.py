@@ -56,7 +56,7 @@ def read_config(raw: object) -> Config:
     timeout_ms = _integer(config.get("timeoutMs", 0), "timeoutMs", 0, MAX_TIMER_MS)
     attempts = _integer(config.get("repairAttempts", 1), "repairAttempts", 0, 1)
     executor = _executor(config["executor"]) if "executor" in config else None
-    schema = _schema(config["schema"] if "schema" in config else {}, limits)
+    schema = _schema(config.get("schema", {}), limits)
     return Config(Definition(language, schema, attempts, limits), executor, timeout_ms)
 
 

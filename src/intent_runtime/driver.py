@@ -189,7 +189,7 @@ def _inside_loop() -> bool:
 
 
 def _close(runner: asyncio.Runner) -> None:
-    """Close the loop; a task that ignores its cancellation keeps it, in a thread, not the caller."""
+    """Close the loop; a task that ignores cancellation keeps a thread, not the caller."""
     loop = runner.get_loop()
     left = asyncio.all_tasks(loop)
     if left:

@@ -1,4 +1,4 @@
-"""`Intent`: one configuration, and requests parsed with an executor (contract sections 3, 9, 12)."""
+"""`Intent`: one configuration, and parsing with an executor (contract sections 3, 9, 12)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Intent:
     def from_config(cls, config: Mapping[str, Any]) -> Self:
         """The same from the wire-named configuration; null is not "not given"."""
         intent = cls.__new__(cls)
-        intent._set_up(read_config(config))
+        intent._set_up(read_config(config))  # noqa: SLF001 - a constructor of its own class
         return intent
 
     def _set_up(self, config: Config) -> None:

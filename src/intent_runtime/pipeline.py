@@ -28,9 +28,9 @@ from intent_runtime.errors import ErrorCode, IntentFailure
 from intent_runtime.formats import Stage
 from intent_runtime.request import Request, read_request
 from intent_runtime.schema.native import NativeSchema, Report
-from intent_runtime.schema.selection import Selections
+from intent_runtime.schema.selection import Projection, Selections
 from intent_runtime.schema.weights import Shape
-from intent_runtime.text import exceeds_utf8, is_blank
+from intent_runtime.text import exceeds_utf8, is_blank, utf8_length
 from intent_runtime.values import IntentLimits, IntentResult, ModelRequest
 
 
@@ -65,7 +65,7 @@ class CoreOutcome(msgspec.Struct, frozen=True):
 class Run(msgspec.Struct, frozen=True):
     """One request on its way: the stage it is in and everything its next task needs.
 
-    `repair` holds the previous candidate text and the diagnostic when the task is a repair.
+    `repair_json` holds the previous candidate text and the diagnostic when the task is a repair.
     """
 
     definition: Definition
@@ -73,15 +73,24 @@ class Run(msgspec.Struct, frozen=True):
     stage: Stage
     attempts_left: int
     core: CoreOutcome | None = None
-    repair: tuple[str, dict[str, Any]] | None = None
+    repair_json: str | None = None
 
     @property
     def partial_result(self) -> IntentResult | None:
         """The core result, once there is one."""
         return None if self.core is None else self.core.result
 
+    @property
+    def projection(self) -> Projection:
+        """The schema of the selected fields."""
+        return self.definition.selections.projection(self.request.fields)
+
     def task(self) -> ModelRequest:
         """The task for the model (contract section 7)."""
+        return prompts.compose(self.stage, self._members())
+
+    def _members(self) -> dict[str, str]:
+        """The payload's members as JSON texts, in order."""
         members = {
             "structuredLanguage": self.definition.language_json,
             "currentInput": self.request.input_json,
@@ -89,11 +98,23 @@ class Run(msgspec.Struct, frozen=True):
             "schemaReference": self.definition.schema_json,
         }
         if self.core is not None:
-            projection = self.request.projection
             members["checkedDefault"] = self.core.json
-            members["selectedSchema"] = projection.json
-            members["selectedFields"] = prompts.encode(projection.names)
-        return prompts.compose(self.stage, members, self.repair)
+            members["selectedSchema"] = self.projection.json
+            members["selectedFields"] = prompts.encode(self.request.fields)
+        if self.repair_json is not None:
+            members["repair"] = self.repair_json
+        return members
+
+    def fits(self) -> bool:
+        """Whether the task is within maxRequestBytes."""
+        limit = self.definition.limits.max_request_bytes
+        fixed = prompts.fixed_bytes(self.stage, repair=self.repair_json is not None)
+        members = self._members()
+        characters = sum(len(name) + len(text) + 4 for name, text in members.items())
+        # UTF-8 takes at most four bytes a code point; most tasks are far below the limit.
+        if fixed + 4 * characters <= limit:
+            return True
+        return fixed + utf8_length(self.task().payload) <= limit
 
     def failure(self, code: ErrorCode, message: str) -> IntentFailure:
         """This run's end by an error, with what was understood so far."""
@@ -101,27 +122,24 @@ class Run(msgspec.Struct, frozen=True):
             code=code, stage=self.stage, message=message, partial_result=self.partial_result
         )
 
-    def oversized(self, candidate_text: str) -> IntentFailure | None:
-        """The refusal of a candidate over maxOutputBytes, or None."""
+    def oversized(self) -> IntentFailure:
+        """The refusal of a candidate over maxOutputBytes."""
         limit = self.definition.limits.max_output_bytes
-        if not exceeds_utf8(candidate_text, limit):
-            return None
         return self.failure(
             "LIMIT_EXCEEDED", f"The candidate is larger than maxOutputBytes ({limit})."
         )
 
     def judge(self, candidate_text: str) -> Outcome | Pending:
         """What a complete candidate leads to."""
-        oversized = self.oversized(candidate_text)
-        if oversized is not None:
-            return oversized
+        if exceeds_utf8(candidate_text, self.definition.limits.max_output_bytes):
+            return self.oversized()
         candidate = read_candidate(candidate_text, self.definition.limits)
         if isinstance(candidate, LimitExcess):
             return self.failure("LIMIT_EXCEEDED", candidate.message)
         if isinstance(candidate, Finding):
             findings = Findings()
             findings.extend([candidate])
-            return self._reject(candidate_text, findings)
+            return self.reject(candidate_text, findings)
         if self.core is None:
             return self._judge_core(candidate_text, candidate)
         return self._judge_data(candidate_text, candidate)
@@ -131,9 +149,9 @@ class Run(msgspec.Struct, frozen=True):
         if isinstance(findings, LimitExcess):
             return self.failure("LIMIT_EXCEEDED", findings.message)
         if findings.count:
-            return self._reject(text, findings)
+            return self.reject(text, findings)
         result = assemble(self.request.input, candidate)
-        if not self.request.projection.names:
+        if not self.request.fields:
             return result
         core = CoreOutcome(result, result.to_json())
         attempts = self.definition.repair_attempts
@@ -141,22 +159,24 @@ class Run(msgspec.Struct, frozen=True):
 
     def _judge_data(self, text: str, candidate: dict[str, Any]) -> Outcome | Pending:
         material = Material(
-            self.request.source_texts(), self.request.projection, self.definition.root_described
+            self.request.source_texts(), self.projection, self.definition.root_described
         )
         review = DataReview.of(candidate, material, self.definition.limits)
         if isinstance(review, LimitExcess):
             return self.failure("LIMIT_EXCEEDED", review.message)
         if not review.has_data:
-            return self._reject(text, review.findings)
+            return self.reject(text, review.findings)
         return Pending(self, text, review)
 
-    def _reject(self, text: str, findings: Findings) -> Outcome:
+    def reject(self, text: str, findings: Findings) -> Outcome:
         """A repair run, or the end when no attempt is left (contract section 8.4)."""
         if not self.attempts_left:
             return self.failure("MODEL_OUTPUT_INVALID", findings.message())
-        repair = (text, findings.diagnostic())
+        repair = {"candidate": text, "diagnostic": findings.diagnostic()}
         return _ready(
-            msgspec.structs.replace(self, attempts_left=self.attempts_left - 1, repair=repair)
+            msgspec.structs.replace(
+                self, attempts_left=self.attempts_left - 1, repair_json=prompts.encode(repair)
+            )
         )
 
 
@@ -173,7 +193,7 @@ class Pending:
     @property
     def native(self) -> NativeSchema:
         """What to validate against."""
-        return self._run.request.projection.native
+        return self._run.projection.native
 
     @property
     def data(self) -> dict[str, Any]:
@@ -195,7 +215,7 @@ class Pending:
         run, review = self._run, self._review
         if report is None or report.exhausted:
             if review.findings.count:
-                return run._reject(self._text, review.findings)
+                return run.reject(self._text, review.findings)
             limit = run.definition.limits.max_validation_ms
             message = f"Validating the data did not end within maxValidationMs ({limit})."
             return run.failure("LIMIT_EXCEEDED", message)
@@ -211,7 +231,7 @@ class Pending:
         if not report.valid:
             review.add_mismatches(report)
         if review.findings.count:
-            return run._reject(self._text, review.findings)
+            return run.reject(self._text, review.findings)
         assert run.core is not None
         return msgspec.structs.replace(
             run.core.result, data=review.data, evidence=review.verified_evidence()
@@ -223,9 +243,8 @@ Outcome: TypeAlias = "Run | IntentResult | IntentFailure"
 
 def _ready(run: Run) -> Run | IntentFailure:
     """The run, unless its task would exceed maxRequestBytes."""
-    limit = run.definition.limits.max_request_bytes
-    size = prompts.request_bytes(run.task(), repair=run.repair is not None)
-    if size <= limit:
+    if run.fits():
         return run
+    limit = run.definition.limits.max_request_bytes
     message = f"The {run.stage} task is larger than maxRequestBytes ({limit})."
     return run.failure("LIMIT_EXCEEDED", message)

@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 from intent_runtime.jsontypes import Json
 
-Token: TypeAlias = "str | int"
-Location: TypeAlias = "tuple[int, Token]"
+Key: TypeAlias = "str | int"
+Location: TypeAlias = "tuple[int, Key]"
 
 _BAD_ESCAPE = re.compile("~(?![01])")
 _INDEX = re.compile("0|[1-9][0-9]*")
@@ -26,7 +26,7 @@ def escape(token: str) -> str:
     return token.replace("~", "~0").replace("/", "~1") if "~" in token or "/" in token else token
 
 
-def render(tokens: Iterable[Token]) -> str:
+def render(tokens: Iterable[Key]) -> str:
     """The pointer for a sequence of names and indexes."""
     return "".join(f"/{escape(str(token))}" for token in tokens)
 
@@ -50,7 +50,7 @@ def locate(root: Json, tokens: list[str]) -> tuple[Location, Json] | None:
     container = root
     location: Location | None = None
     for token in tokens:
-        key: Token = token
+        key: Key = token
         if isinstance(container, dict):
             if token not in container:
                 return None

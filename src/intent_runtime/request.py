@@ -8,7 +8,7 @@ from typing import Final, cast
 import msgspec
 
 from intent_runtime.errors import ErrorCode, IntentFailure
-from intent_runtime.schema.selection import Projection, Selections
+from intent_runtime.schema.selection import Selections
 from intent_runtime.text import exceeds_utf8, has_lone_surrogate, is_blank, name_list, shorten
 from intent_runtime.values import ContextMessage, IntentLimits
 
@@ -25,13 +25,17 @@ class Source(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A checked request; the JSON texts are what every task of it repeats."""
+    """A checked request; the JSON texts are what every task of it repeats.
+
+    `fields` are the selected names. Their projection stays in the cache of the Intent: a retained
+    request must not keep one alive.
+    """
 
     input: str
     input_json: str
     context: tuple[Source, ...]
     context_json: str
-    projection: Projection
+    fields: tuple[str, ...]
 
     def source_texts(self) -> dict[str, str]:
         """The text of each source by its id."""
@@ -91,7 +95,7 @@ def _within_limits(
         input_json=msgspec.json.encode(text).decode(),
         context=context,
         context_json=context_json.decode(),
-        projection=selections.projection(fields),
+        fields=tuple(selections.known if fields is None else dict.fromkeys(fields)),
     )
 
 

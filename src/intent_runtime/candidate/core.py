@@ -129,7 +129,7 @@ _BLOCKER_STATUS: Final[tuple[tuple[str, Status], ...]] = (
 
 def _item(identifier: str, intent: dict[str, Any]) -> IntentItem:
     blockers = intent["blockers"]
-    standing = [
+    standing: list[tuple[str, Status]] = [
         (blockers[key], status) for key, status in _BLOCKER_STATUS if blockers[key] is not None
     ]
     return IntentItem(

@@ -8,10 +8,12 @@ from typing import Any, Final, cast
 import msgspec
 
 from intent_runtime.candidate.findings import Finding, Findings, LimitExcess
-from intent_runtime.candidate.shapes import closed_object, required_text
+from intent_runtime.candidate.places import Places
+from intent_runtime.candidate.quotes import Quotes
+from intent_runtime.candidate.shapes import closed_object, one_of, required_text
 from intent_runtime.errors import DATA_ISSUE_CATEGORIES, IntentIssue
 from intent_runtime.jsontypes import Json, JsonObject
-from intent_runtime.pointer import Location, Token, escape, locate, parse, render
+from intent_runtime.pointer import Key, Location, escape, parse, render
 from intent_runtime.schema.native import Report
 from intent_runtime.schema.selection import Projection
 from intent_runtime.schema.weights import Shape
@@ -24,7 +26,6 @@ _EVIDENCE_KEYS: Final = ("path", "mode", "sources")
 _CHECK_KEYS: Final = ("path", "verdict", "explanation", "sources")
 _RESULT_KEYS: Final = ("path", "status", "explanation")
 _ISSUE_KEYS: Final = ("code", "category", "path", "message")
-_SOURCE_KEYS: Final = ("sourceId", "quote")
 
 _MODES: Final = ("exact", "semantic")
 _STATUSES: Final = ("extracted", "not_provided", "not_applicable", "issue")
@@ -50,7 +51,7 @@ class DataReview:
     def __init__(self, candidate: JsonObject, material: Material) -> None:
         self._candidate = candidate
         self._material = material
-        self._quoted: dict[tuple[str, str], bool] = {}
+        self._quotes = Quotes(material.sources)
         self._issue_paths: list[str | None] = []
         self._covered: set[Location] = set()
         self.findings = Findings()
@@ -126,52 +127,6 @@ class DataReview:
             )
         return None
 
-    def _sources(self, entry: JsonObject, path: str) -> Iterator[Finding]:
-        """The `sources` of an entry: known, not empty, quoted verbatim."""
-        if "sources" not in entry:
-            return
-        sources = entry["sources"]
-        if not isinstance(sources, list) or not sources:
-            yield Finding(
-                f"{path}/sources",
-                "must be an array with at least one source",
-                found=preview(sources),
-                allowed='[{"sourceId": "input", "quote": "..."}]',
-            )
-            return
-        for index, source in enumerate(sources):
-            yield from self._source(source, f"{path}/sources/{index}")
-
-    def _source(self, source: Json, path: str) -> Iterator[Finding]:
-        yield from closed_object(source, path, _SOURCE_KEYS)
-        if not isinstance(source, dict):
-            return
-        yield from required_text(source, path, "sourceId")
-        yield from required_text(source, path, "quote")
-        source_id, quote = source.get("sourceId"), source.get("quote")
-        if not isinstance(source_id, str) or not isinstance(quote, str):
-            return
-        if source_id not in self._material.sources:
-            yield Finding(
-                f"{path}/sourceId",
-                "must be a source of this task",
-                found=preview(source_id),
-                allowed=name_list(tuple(self._material.sources)),
-            )
-        elif not self._is_quoted(source_id, quote):
-            yield Finding(
-                f"{path}/quote",
-                "must stand in its source, character for character",
-                found=preview(quote),
-                allowed=f"a piece of the text of {source_id}, copied unchanged",
-            )
-
-    def _is_quoted(self, source_id: str, quote: str) -> bool:
-        known = self._quoted.get((source_id, quote))
-        if known is None:
-            known = self._quoted[source_id, quote] = quote in self._material.sources[source_id]
-        return known
-
     def _entries(
         self, key: str, keys: tuple[str, ...], check: Callable[[JsonObject, str], Iterator[Finding]]
     ) -> Iterator[Finding]:
@@ -182,54 +137,18 @@ class DataReview:
                 yield from check(entry, path)
 
     def _evidence(self) -> Iterator[Finding]:
-        seen: set[str] = set()
+        places = Places(self.data, root_allowed=False)
 
         def check(entry: JsonObject, path: str) -> Iterator[Finding]:
             yield from one_of(entry, path, "mode", _MODES)
-            yield from self._sources(entry, path)
-            place = yield from self._place(entry, path, seen, below_data=True)
+            yield from self._quotes.check(entry, path)
+            place = yield from places.check(entry, path)
             if place is not None and place[0] is not None:
                 self._covered.add(place[0])
                 if entry.get("mode") == "exact":
                     yield from _exactness(place[1], entry, path)
 
         return self._entries("evidence", _EVIDENCE_KEYS, check)
-
-    def _place(
-        self, entry: JsonObject, path: str, seen: set[str], *, below_data: bool
-    ) -> Iterator[Finding] | Any:
-        """The location and value that an entry's `path` leads to; the root has no location."""
-        if "path" not in entry:
-            return None
-        pointer = entry["path"]
-        where = f"{path}/path"
-        if not isinstance(pointer, str):
-            yield Finding(where, "must be a JSON Pointer", found=preview(pointer), allowed="text")
-            return None
-        if pointer in seen:
-            yield Finding(
-                where, "must not stand twice in this list", found=preview(pointer), allowed="once"
-            )
-            return None
-        seen.add(pointer)
-        if pointer == "/data" and not below_data:
-            return None, self.data
-        tokens = parse(pointer)
-        place = (
-            locate(self.data, tokens[1:]) if tokens and tokens[0] == "data" and tokens[1:] else None
-        )
-        if place is None:
-            yield Finding(
-                where,
-                "must lead to a value in data",
-                found=preview(pointer),
-                allowed=(
-                    "/data/... of a returned value"
-                    if below_data
-                    else "/data, or /data/... of a returned value"
-                ),
-            )
-        return place
 
     def _leaves(self) -> Iterator[Finding]:
         """Every leaf and every empty container has evidence; counts the shape on the way."""
@@ -260,14 +179,14 @@ class DataReview:
         self.shape = Shape(nodes, objects, size)
 
     def _checks(self) -> Iterator[Finding]:
-        seen: set[str] = set()
+        places = Places(self.data, root_allowed=True)
         made: list[IntentIssue] = []
 
         def check(entry: JsonObject, path: str) -> Iterator[Finding]:
             yield from one_of(entry, path, "verdict", _VERDICTS)
             yield from required_text(entry, path, "explanation")
-            yield from self._sources(entry, path)
-            place = yield from self._place(entry, path, seen, below_data=False)
+            yield from self._quotes.check(entry, path)
+            place = yield from places.check(entry, path)
             pointer = entry.get("path")
             if place is None or not isinstance(pointer, str):
                 return
@@ -440,17 +359,6 @@ class DataReview:
         return msgspec.convert(self._list("evidence"), tuple[Evidence, ...])
 
 
-def one_of(entry: JsonObject, path: str, key: str, allowed: tuple[str, ...]) -> Iterator[Finding]:
-    """One of a closed list of words."""
-    if key in entry and entry[key] not in allowed:
-        yield Finding(
-            f"{path}/{key}",
-            f"{key} must be one of its fixed values",
-            found=preview(entry[key]),
-            allowed=name_list(allowed),
-        )
-
-
 def _exactness(value: Json, entry: JsonObject, path: str) -> Iterator[Finding]:
     """An exact value is a string equal to at least one of its quotes."""
     sources = entry.get("sources")
@@ -469,7 +377,7 @@ def _exactness(value: Json, entry: JsonObject, path: str) -> Iterator[Finding]:
 
 
 def _trail_path(trail: Any) -> str:
-    tokens: list[Token] = []
+    tokens: list[Key] = []
     while trail is not None:
         trail, token = trail
         tokens.append(token)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from intent_runtime.candidate.findings import Finding
 from intent_runtime.jsontypes import Json, JsonObject
 from intent_runtime.pointer import escape
-from intent_runtime.text import is_blank, preview
+from intent_runtime.text import is_blank, name_list, preview
 
 
 def closed_object(value: Json, path: str, keys: tuple[str, ...]) -> Iterator[Finding]:
@@ -72,6 +72,17 @@ def text(value: Json, path: str) -> Iterator[Finding]:
         yield Finding(path, "must be a string", found=preview(value), allowed="text")
     elif is_blank(value):
         yield Finding(path, "must not be blank", found=preview(value), allowed="text")
+
+
+def one_of(entry: JsonObject, path: str, key: str, allowed: tuple[str, ...]) -> Iterator[Finding]:
+    """One of a closed list of words."""
+    if key in entry and entry[key] not in allowed:
+        yield Finding(
+            f"{path}/{key}",
+            f"{key} must be one of its fixed values",
+            found=preview(entry[key]),
+            allowed=name_list(allowed),
+        )
 
 
 def _keys(keys: tuple[str, ...]) -> str:

@@ -16,7 +16,7 @@ from intent_runtime.candidate.findings import Finding, LimitExcess
 from intent_runtime.candidate.json_scan import first_fault
 from intent_runtime.candidate.numbers import exact_number
 from intent_runtime.jsontypes import Json, JsonObject
-from intent_runtime.pointer import Token, render
+from intent_runtime.pointer import Key, render
 from intent_runtime.text import preview
 from intent_runtime.values import MAX_SAFE_INTEGER, IntentLimits
 
@@ -193,7 +193,7 @@ def _number_finding(root: Json) -> Finding:
 
 
 def _path(trail: tuple[Any, ...] | None) -> str:
-    tokens: list[Token] = []
+    tokens: list[Key] = []
     while trail is not None:
         trail, token = trail
         tokens.append(token)

@@ -32,12 +32,10 @@ def show_error(error: IntentParseError, console: Console | None = None) -> None:
         Text.assemble(("error ", "bold red"), (error.code, "bold"), f" ({error.stage})"),
         Text(error.message),
     ]
-    for issue in error.issues:
-        parts.append(
-            Text.assemble(
-                "• ", (issue.code, "yellow"), f" {issue.path or 'request'}: {issue.message}"
-            )
-        )
+    parts += [
+        Text.assemble("• ", (issue.code, "yellow"), f" {issue.path or 'request'}: {issue.message}")
+        for issue in error.issues
+    ]
     if error.partial_result is not None:
         parts += [Text("Understood so far:", style="bold"), render_result(error.partial_result)]
     (console or Console(stderr=True)).print(Group(*parts))

@@ -1,6 +1,23 @@
 """Executors: who generates candidates (contract section 9)."""
 
-from intent_runtime.executors.protocol import FunctionExecutor, ModelExecutor, executor_from
-from intent_runtime.executors.rules.executor import RulesExecutor
+from typing import TYPE_CHECKING
+
+from intent_runtime.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from intent_runtime.executors.protocol import FunctionExecutor as FunctionExecutor
+    from intent_runtime.executors.protocol import ModelExecutor as ModelExecutor
+    from intent_runtime.executors.protocol import executor_from as executor_from
+    from intent_runtime.executors.rules.executor import RulesExecutor as RulesExecutor
 
 __all__ = ["FunctionExecutor", "ModelExecutor", "RulesExecutor", "executor_from"]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "FunctionExecutor": "protocol",
+        "ModelExecutor": "protocol",
+        "RulesExecutor": "rules.executor",
+        "executor_from": "protocol",
+    },
+)

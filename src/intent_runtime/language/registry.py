@@ -28,7 +28,7 @@ class Registry:
 @cache
 def registry() -> Registry:
     """The registry, read once."""
-    text = (files(__package__) / "registry.txt").read_text("utf-8")
+    text = (files("intent_runtime.language") / "registry.txt").read_text("utf-8")
     rows = dict(line.split("\t") for line in text.splitlines())
     variants, absorbed = _entries_with_note(rows["variant"])
     _, prefixes = _entries_with_note(rows["extlang"])

@@ -15,43 +15,32 @@ from intent_runtime.values import ModelRequest
 _REPAIR: Final = (
     "# Repair\n\n"
     "Your previous candidate was refused. `repair.candidate` holds it, `repair.diagnostic` lists "
-    "every violation found: the JSON Pointer `path` in that candidate, the `rule` broken, what was "
-    "`found` and what is `allowed`. Fix all of them, keep what was right, invent nothing to satisfy "
-    "a rule, and write the whole candidate again, not only the changed parts."
+    "every violation found: the JSON Pointer `path` in that candidate, the `rule` broken, what "
+    "was `found` and what is `allowed`. Fix all of them, keep what was right, invent nothing to "
+    "satisfy a rule, and write the whole candidate again, not only the changed parts."
 )
 
 
 @cache
 def instructions(stage: Stage, *, repair: bool) -> str:
     """The instructions of a stage, in English; a repair task has a paragraph more."""
-    text = (files(__package__) / f"{stage}.md").read_text("utf-8").strip()
+    text = (files("intent_runtime.prompts") / f"{stage}.md").read_text("utf-8").strip()
     return f"{text}\n\n{_REPAIR}\n" if repair else f"{text}\n"
 
 
-@cache
-def _fixed_bytes(stage: Stage, *, repair: bool) -> int:
-    return utf8_length(instructions(stage, repair=repair)) + FORMAT_SCHEMA_BYTES[stage]
-
-
-def compose(stage: Stage, members: dict[str, str], repair: tuple[str, Any] | None) -> ModelRequest:
-    """The task of a stage; `members` are the payload's members as JSON texts, in order.
-
-    `repair` is the whole previous candidate text and the diagnostic.
-    """
-    parts = [f'"{name}":{text}' for name, text in members.items()]
-    if repair is not None:
-        candidate, diagnostic = repair
-        parts.append(f'"repair":{encode({"candidate": candidate, "diagnostic": diagnostic})}')
+def compose(stage: Stage, members: dict[str, str]) -> ModelRequest:
+    """The task of a stage; `members` are the payload's members as JSON texts, in order."""
     return ModelRequest(
         stage=stage,
-        instructions=instructions(stage, repair=repair is not None),
-        payload="{" + ",".join(parts) + "}",
+        instructions=instructions(stage, repair="repair" in members),
+        payload="{" + ",".join(f'"{name}":{text}' for name, text in members.items()) + "}",
     )
 
 
-def request_bytes(request: ModelRequest, *, repair: bool) -> int:
-    """What maxRequestBytes counts: instructions, payload and format schema, in UTF-8."""
-    return _fixed_bytes(request.stage, repair=repair) + utf8_length(request.payload)
+@cache
+def fixed_bytes(stage: Stage, *, repair: bool) -> int:
+    """What maxRequestBytes counts beside the payload: instructions and format schema, in UTF-8."""
+    return utf8_length(instructions(stage, repair=repair)) + FORMAT_SCHEMA_BYTES[stage]
 
 
 def encode(value: Any) -> str:

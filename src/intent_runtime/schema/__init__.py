@@ -1,0 +1,1 @@
+"""Business schemas: the subset, selections, native validation (contract section 5)."""

@@ -1,9 +1,9 @@
 """The child process: validates one value after another until its standard input ends.
 
 Started as `python -I -S -c ...` by `worker.py`, which may kill it at any time. A frame is four
-bytes of length (big-endian) and JSON. A request is `{"key", "schema"?, "data", "checked", "seconds"}`; the
-schema comes with its first use. Two answers follow: the verdict, then the listing, so that
-a listing that takes too long does not cost the verdict.
+bytes of length (big-endian) and JSON. A request is `{"key", "schema"?, "data", "checked",
+"seconds"}`; the schema comes with its first use. Two answers follow: the verdict, then the
+listing, so that a listing that takes too long does not cost the verdict.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import json
 import struct
 import sys
 from collections import OrderedDict
-from typing import Any, BinaryIO, Final
+from typing import IO, Any, Final
 
 from intent_runtime.schema.native import NativeSchema
 
@@ -22,7 +22,7 @@ MAX_SCHEMAS: Final = 16
 _GRACE_SECONDS: Final = 1.0
 
 
-def read_frame(stream: BinaryIO) -> Any:
+def read_frame(stream: IO[bytes]) -> Any:
     """The next frame, decoded; raises EOFError at the end of the stream."""
     header = stream.read(_HEADER.size)
     if len(header) < _HEADER.size:
@@ -34,7 +34,7 @@ def read_frame(stream: BinaryIO) -> Any:
     return json.loads(body)
 
 
-def write_frame(stream: BinaryIO, message: Any) -> None:
+def write_frame(stream: IO[bytes], message: Any) -> None:
     """Write one frame and flush it."""
     body = json.dumps(message, ensure_ascii=False).encode()
     stream.write(_HEADER.pack(len(body)) + body)

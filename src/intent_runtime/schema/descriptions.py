@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from intent_runtime.pointer import Location, Token, render
+from intent_runtime.pointer import Key, Location, render
 from intent_runtime.text import is_blank
 
 MAX_LISTED: Final = 64
@@ -108,7 +108,7 @@ def _described(
 
 
 def _path(trail: Any) -> str:
-    tokens: list[Token] = []
+    tokens: list[Key] = []
     while trail is not None:
         trail, token = trail
         tokens.append(token)

@@ -16,6 +16,8 @@ MAX_GROUP_NESTING: Final = 100
 
 _SYNTAX_CHARACTERS: Final = frozenset("^$\\.*+?()[]{}|/")
 _LAST: Final = 0x10FFFF
+_HIGH_SURROGATES: Final = range(0xD800, 0xDC00)
+_SURROGATES: Final = range(0xD800, 0xE000)
 _DIGIT: Final = ((0x30, 0x39),)
 _WORD: Final = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
 _SPACE: Final = (
@@ -317,7 +319,7 @@ class _Parser:
         if digits is None:
             self.fail("an incomplete Unicode escape")
         code = int(digits[0], 16)
-        if 0xD800 <= code <= 0xDBFF and (low := self._match(_LOW_SURROGATE)):
+        if code in _HIGH_SURROGATES and (low := self._match(_LOW_SURROGATE)):
             return 0x10000 + (code - 0xD800) * 0x400 + int(low[1], 16) - 0xDC00
         return code
 
@@ -361,6 +363,6 @@ class _Parser:
         return self._scalar(self._character_escape())
 
     def _scalar(self, code: int) -> int:
-        if 0xD800 <= code <= 0xDFFF:
+        if code in _SURROGATES:
             self.fail("a lone surrogate")
         return code

@@ -50,9 +50,8 @@ class Selections:
         """The selectable fields by name."""
         return self._schema["properties"]
 
-    def projection(self, fields: tuple[str, ...] | None) -> Projection:
-        """The projection for known names; None selects all. Repeated names count once."""
-        names = tuple(self.known if fields is None else dict.fromkeys(fields))
+    def projection(self, names: tuple[str, ...]) -> Projection:
+        """The projection for known names, each once."""
         with self._lock:
             projection = self._projections.get(names)
             if projection is None:

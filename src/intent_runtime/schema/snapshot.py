@@ -115,9 +115,11 @@ class _Snapshot:
         if not isinstance(schema, dict):
             raise _refused(path, "a schema must be an object or a boolean")
         if depth > min(self._limits.max_schema_depth, DEPTH_CEILING):
-            message = f"The schema is nested deeper than maxSchemaDepth ({self._limits.max_schema_depth})."
             self._refuse_cycle(schema, path)
-            raise SchemaError(message, limit=True)
+            limit = self._limits.max_schema_depth
+            raise SchemaError(
+                f"The schema is nested deeper than maxSchemaDepth ({limit}).", limit=True
+            )
         self._enter(schema, path)
         copy: dict[str, Any] = {}
         for key, value in schema.items():

@@ -231,7 +231,7 @@ class _Child:
     def _started(self) -> subprocess.Popen[bytes]:
         with self._lock:
             if self._process is None:
-                self._process = subprocess.Popen(
+                self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and code
                     [sys.executable, "-I", "-S", "-c", _BOOT, *_import_path()],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,

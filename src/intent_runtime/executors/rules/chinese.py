@@ -7,15 +7,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from intent_runtime.executors.rules import english, vocabulary
+from intent_runtime.executors.rules import vocabulary
+from intent_runtime.executors.rules.english_words import verb_at as english_verb_at
 from intent_runtime.executors.rules.sentences import Sentence
 from intent_runtime.executors.rules.steps import (
     MASK,
     Span,
     Step,
     confirmations_in,
-    phrases,
     patterns,
+    phrases,
     trimmed,
     verbs,
 )
@@ -30,14 +31,17 @@ _BEFORE_VERB = re.compile(r"(把|将|给|向|跟|对|为|从|用|在|与|和|通
 _STATES = re.compile(r".{0,6}?(?:是|已|：|:)(?!否|不是)")
 _DONE = re.compile(r"已经|已|了$|被|没有|还没|尚未|过了|完了")
 _TOPIC_VERB_END = re.compile(r"(?:一下|掉|吧|下)$")
-_LIMIT = re.compile(r"(?:只要|仅限|最多|至多|不超过|至少|不少于|仅|只)[^，,。；]{0,8}?[\d一二两三四五六七八九十百]+[^，,。；]*")
+_LIMIT = re.compile(
+    r"(?:只要|仅限|最多|至多|不超过|至少|不少于|仅|只)[^，,。；]{0,8}?[\d一二两三四五六七八九十百]+[^，,。；]*"
+)
 _SUM = re.compile(r"\d\s?[-+*/x×÷^加减乘除]\s?\d")
 
 
 def read_chinese(sentence: Sentence) -> list[Step]:
     """The steps of a sentence in order; a sentence that asks nothing is a statement."""
     view, start, end = sentence.view, sentence.start, sentence.end
-    if _is_smalltalk(view[start:end]) or patterns("reported_patterns", "zh").match(view, start, end):
+    reported = patterns("reported_patterns", "zh").match(view, start, end)
+    if reported or _is_smalltalk(view[start:end]):
         return [Step("statement", (start, end))]
     return _Reader(sentence).steps()
 
@@ -70,11 +74,13 @@ class _Reader:
         confirmations = tuple(c for c in self._confirmations if piece[0] <= c[0] < piece[1])
         span = trimmed(self._view, *piece)
         if span is None or not any(char.isalnum() for char in self._view[slice(*span)]):
-            return [Step("confirmation", piece, confirmations=confirmations)] if confirmations else []
+            demand = Step("confirmation", piece, confirmations=confirmations)
+            return [demand] if confirmations else []
         start, end = span
         begin = _skip(self._view, start, end)
         if phrases("lead_ins", "zh").fullmatch(self._view, begin, end):
-            return []
+            demand = Step("confirmation", span, confirmations=confirmations)
+            return [demand] if confirmations else []
         proceeds = phrases("proceed_phrases", "zh").match(self._view, begin, end)
         if confirmations and proceeds and proceeds.end() == end:
             return [Step("confirmation", span, confirmations=confirmations)]
@@ -103,8 +109,10 @@ class _Reader:
             return step
         if confirmations:
             return Step("confirmation", (begin, end), confirmations=confirmations)
-        states = any(word in self._view[begin:end] for word in vocabulary.words("copulas", "zh"))
-        return Step("statement" if states or not _lettered(self._view, begin, end) else "fragment", (begin, end))
+        part = self._view[begin:end]
+        states = any(word in part for word in vocabulary.words("copulas", "zh"))
+        lettered = any(char.isalpha() for char in part)
+        return Step("fragment" if lettered and not states else "statement", (begin, end))
 
     def _conditional(
         self, start: int, end: int, confirmations: tuple[Span, ...]
@@ -147,7 +155,7 @@ class _Reader:
         if match is not None:
             return vocabulary.lookup("verbs", "zh")[match.group()], match.group()
         if begin < end and self._view[begin].isascii() and self._view[begin].isalpha():
-            return english.verb_at(self._view, begin, end)
+            return english_verb_at(self._view, begin, end)
         return None
 
     def _acted(self, begin: int, end: int, confirmations: tuple[Span, ...]) -> Step | None:
@@ -156,7 +164,8 @@ class _Reader:
         if verb is None or (vague is not None and len(vague.group()) > len(verb[1])):
             return None
         after = begin + len(verb[1])
-        asks = any(word in self._view[after:end] for word in vocabulary.words("question_words", "zh"))
+        asking = vocabulary.words("question_words", "zh")
+        asks = any(word in self._view[after:end] for word in asking)
         if not asks and _STATES.match(self._view, after, end):
             return None
         return self._step(verb, begin, after, end, confirmations)
@@ -220,9 +229,7 @@ class _Reader:
             return "analyze"
         return action
 
-    def _prepositional(
-        self, begin: int, end: int, confirmations: tuple[Span, ...]
-    ) -> Step | None:
+    def _prepositional(self, begin: int, end: int, confirmations: tuple[Span, ...]) -> Step | None:
         """`把订单 000123 取消`, `给张三发邮件`, `对合同进行分析`."""
         lead = _BEFORE_VERB.match(self._view, begin, end)
         if lead is None:
@@ -231,35 +238,31 @@ class _Reader:
             verb = (vocabulary.lookup("verbs", "zh")[match.group()], match.group())
             complement = trimmed(self._text, lead.end(), match.start())
             if complement is not None and self._view[slice(*complement)].endswith("进行"):
-                complement = trimmed(self._text, complement[0], complement[1] - 2)
+                complement = trimmed(self._text, complement[0], complement[1] - len("进行"))
             if lead.group() in ("把", "将", "对", "针对") and complement is not None:
                 step = self._step(verb, match.start(), match.end(), end, confirmations, complement)
                 rest = trimmed(self._text, match.end(), end)
-                result = ((match.start(), rest[1]),) if rest and rest[1] - rest[0] > 2 else ()
+                result = ((match.start(), rest[1]),) if rest and rest[1] - rest[0] > 1 else ()
                 return replace(step, span=(begin, end), requirements=(*step.requirements, *result))
             step = self._step(verb, match.start(), match.end(), end, confirmations)
-            return replace(step, span=(begin, end), requirements=((begin, match.start()), *step.requirements))
+            with_whom = ((begin, match.start()), *step.requirements)
+            return replace(step, span=(begin, end), requirements=with_whom)
         return None
 
-    def _instrumental(
-        self, begin: int, end: int, confirmations: tuple[Span, ...]
-    ) -> Step | None:
+    def _instrumental(self, begin: int, end: int, confirmations: tuple[Span, ...]) -> Step | None:
         """`用英文写一封邮件`: a requirement and, when a verb follows, its action."""
         for match in verbs("zh").finditer(self._view, begin + 1, min(end, begin + 60)):
-            if len(match.group()) < 2 and match.end() >= end:
-                continue
             if not self._view.startswith(("用", "以", "按", "只"), begin):
                 return None
             verb = (vocabulary.lookup("verbs", "zh")[match.group()], match.group())
             step = self._step(verb, match.start(), match.end(), end, confirmations)
             if step.unclear:
                 return None
-            return replace(step, span=(begin, end), requirements=((begin, match.start()), *step.requirements))
+            how = ((begin, match.start()), *step.requirements)
+            return replace(step, span=(begin, end), requirements=how)
         return None
 
-    def _topic_first(
-        self, begin: int, end: int, confirmations: tuple[Span, ...]
-    ) -> Step | None:
+    def _topic_first(self, begin: int, end: int, confirmations: tuple[Span, ...]) -> Step | None:
         """`订单 000123 取消一下`, `这份合同帮我分析一下`."""
         if _DONE.search(self._view, begin, end):
             return None
@@ -277,26 +280,22 @@ class _Reader:
         return None
 
     def _vague(self, begin: int, end: int, confirmations: tuple[Span, ...]) -> Step | None:
+        """`处理一下`, `这个订单处理一下`: something is to be done, but not said what."""
         vague = phrases("vague_verbs", "zh").match(self._view, begin, end)
-        target: Span | None = None
-        if vague is not None:
-            target = self._object(vague.end(), end)
-            if target is not None and self._view[slice(*target)] in ("一下", "下"):
-                target = None
-        else:
+        target = self._object(vague.end(), end) if vague else None
+        if target is not None and self._view[slice(*target)] in ("一下", "下"):
+            target = None
+        if vague is None and not _DONE.search(self._view, begin, end):
             ends = _TOPIC_VERB_END.search(self._view, begin, end)
-            for match in phrases("vague_verbs", "zh").finditer(self._view, begin, end):
-                if match.end() == (ends.start() if ends else end) and not _DONE.search(self._view, begin, end):
-                    vague, target = match, trimmed(self._text, begin, match.start())
             lead = _BEFORE_VERB.match(self._view, begin, end)
-            if vague is not None and lead is not None and target is not None:
-                target = trimmed(self._text, lead.end(), target[1])
+            for match in phrases("vague_verbs", "zh").finditer(self._view, begin, end):
+                if match.end() == (ends.start() if ends else end):
+                    vague = match
+                    target = trimmed(self._text, lead.end() if lead else begin, match.start())
         if vague is None:
             return None
-        return Step(
-            "action", (begin, end), None, vague.group(), target, confirmations=confirmations,
-            unclear="action",
-        )
+        step = Step("action", (begin, end), None, vague.group(), target, unclear="action")
+        return replace(step, confirmations=confirmations)
 
     def _asked(self, begin: int, end: int) -> Step | None:
         part = self._view[begin:end]
@@ -330,7 +329,3 @@ def _is_smalltalk(part: str) -> bool:
     known = vocabulary.words("smalltalk", "zh")
     said = [piece for piece in pieces if piece]
     return bool(said) and all(piece in known for piece in said)
-
-
-def _lettered(view: str, begin: int, end: int) -> bool:
-    return any(char.isalpha() for char in view[begin:end])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,9 +14,12 @@ from intent_runtime.executors.rules.material import Material
 from intent_runtime.executors.rules.pieces import Kind, Piece, pieces_of
 from intent_runtime.executors.rules.schema_view import Leaf
 from intent_runtime.executors.rules.surroundings import Surroundings, around
+from intent_runtime.executors.rules.text import WHITE_SPACE, name_parts, trimmed_span
 from intent_runtime.text import is_blank
 
 Span: TypeAlias = "tuple[int, int]"
+
+_TOO_GENERAL: Final = frozenset({"text", "name", "type", "value", "data"})
 
 CERTAIN: Final = 6.0
 """The form itself names the field: `label: value`, the only link for the only link field."""
@@ -37,6 +41,7 @@ class Claim:
     """Whether other leaves may still use the same words, as with choices and switches."""
 
     def quotes(self) -> list[str]:
+        """The words of the spans."""
         return [self.material.text[start:end] for start, end in self.spans]
 
 
@@ -50,20 +55,25 @@ class Reading:
 
     @cached_property
     def pieces(self) -> list[Piece]:
+        """The pieces in order of position; none when the text is too crowded to tell."""
         found = pieces_of(self.material) if self.material.readable else []
         return found if len(found) <= self._max_pieces else []
 
     def of_kind(self, *kinds: Kind) -> list[Piece]:
+        """The pieces of some kinds, in order of position."""
         return [piece for piece in self.pieces if piece.kind in kinds]
 
     def around(self, piece: Piece) -> Surroundings:
+        """The surroundings of a piece of this source."""
         known = self._surroundings.get(piece.start)
         if known is None:
             known = self._surroundings[piece.start] = around(self.material, piece)
         return known
 
 
-def text_claim(leaf: Leaf, reading: Reading, value: str, span: Span, score: float) -> Iterator[Claim]:
+def text_claim(
+    leaf: Leaf, reading: Reading, value: str, span: Span, score: float
+) -> Iterator[Claim]:
     """A claim for a string, if the words fit well enough and the schema allows it."""
     if score >= WEAK and not is_blank(value) and allows(leaf.schema, value):
         yield Claim(leaf, reading.material, value, (span,), score)
@@ -72,6 +82,19 @@ def text_claim(leaf: Leaf, reading: Reading, value: str, span: Span, score: floa
 def verbatim(leaf: Leaf, reading: Reading, span: Span, score: float) -> Iterator[Claim]:
     """A claim for exactly the words of a span."""
     yield from text_claim(leaf, reading, reading.material.text[span[0] : span[1]], span, score)
+
+
+def labelled_segments(leaf: Leaf, reading: Reading, segment: re.Pattern[str]) -> Iterator[Span]:
+    """What follows the whole name of the field and a colon or equals sign."""
+    material = reading.material
+    parts = name_parts(leaf.name)
+    if not parts or parts[0] in _TOO_GENERAL:
+        return
+    for label in {tuple(parts), ("".join(parts),)}:
+        for _, end in material.phrase(label):
+            match = segment.match(material.text, end)
+            if match is not None:
+                yield trimmed_span(material.text, *match.span(1), WHITE_SPACE + ".!?！？")
 
 
 def direction_fit(leaf: Leaf, surroundings: Surroundings) -> float:

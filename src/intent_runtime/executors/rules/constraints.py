@@ -18,7 +18,6 @@ from intent_runtime.executors.rules.schema_view import (
     effective,
     types_of,
 )
-from intent_runtime.text import is_blank
 
 _JUDGED: Final = frozenset(
     {
@@ -54,9 +53,12 @@ _SIMPLE_PATTERN = re.compile(
     re.ASCII,
 )
 _PATTERN_TEXT_LIMIT: Final = 200
+_FORM_TEXT_LIMIT: Final = 2000
+_MAX_UNBOUNDED: Final = 3
 
 
 def allows(raw: Schema, value: object) -> bool:
+    """Whether the value surely keeps the schema."""
     schema = effective(raw)
     if schema is None or not schema.keys() <= _JUDGED:
         return False
@@ -111,7 +113,7 @@ def _text_allowed(schema: Schema, value: str) -> bool:
 
 def _form_holds(name: str, value: str) -> bool:
     form = _PLAIN_FORMS.get(name)
-    if form is None or len(value) > 2000 or not form.fullmatch(value):
+    if form is None or len(value) > _FORM_TEXT_LIMIT or not form.fullmatch(value):
         return False
     return name not in ("url", "uri") or _PERCENT_SLIP.search(value) is None
 
@@ -132,7 +134,7 @@ def _pattern_holds(pattern: str, value: str) -> bool:
     if not value.isprintable() or max(len(value), len(pattern)) > _PATTERN_TEXT_LIMIT:
         return False
     unbounded = sum(pattern.count(sign) for sign in ("*", "+", ",}"))
-    compiled = _compiled(pattern) if unbounded <= 3 else None
+    compiled = _compiled(pattern) if unbounded <= _MAX_UNBOUNDED else None
     return compiled is not None and compiled.search(value) is not None
 
 

@@ -166,7 +166,7 @@ class _Reading:
                 intent.confirmations.extend(said)
 
     def _restrict(self, said: str, first: int) -> None:
-        """A limit in the sentence of an action is the action's, a sentence of its own is for all."""
+        """A limit in an action's sentence is that action's; a sentence of its own is for all."""
         if len(self._intents) > first:
             _append(self._intents[-1].requirements, said)
         else:

@@ -36,6 +36,9 @@ class Moment:
         return frozenset(each for each in both if each is not None)
 
 
+_NOON: Final = 12
+_HOURS: Final = 24
+_MINUTES: Final = 60
 _CLOCK = r"(?P<h>\d{1,2}):(?P<mi>\d{2})(?::(?P<s>\d{2})(?:\.\d+)?)?"
 _OFFSET = r"(?P<off>\s?(?:Z|UTC|GMT)(?!\w)|[+-]\d{2}:\d{2})?"
 _HALF = r"(?:\s?(?P<half>[ap]\.?m\b\.?))?"
@@ -176,15 +179,16 @@ def _clock(match: re.Match[str]) -> tuple[int, int, int] | None:
     if half == "半":
         minute = 30
     elif half:
-        if not 1 <= hour <= 12:
+        if not 1 <= hour <= _NOON:
             return None
-        hour = hour % 12 + (12 if half.startswith("p") else 0)
-    if part in ("下午", "傍晚", "晚上") and hour < 12:
-        hour += 12
-    if "part" in groups and part is None and hour <= 12:
+        hour = hour % _NOON + (_NOON if half.startswith("p") else 0)
+    if part in ("下午", "傍晚", "晚上") and hour < _NOON:
+        hour += _NOON
+    if "part" in groups and part is None and hour <= _NOON:
         return None
     second = int(groups.get("s") or 0)
-    return (hour, minute, second) if hour < 24 and minute < 60 and second < 60 else None
+    fits = hour < _HOURS and max(minute, second) < _MINUTES
+    return (hour, minute, second) if fits else None
 
 
 def joined(day: Moment, time: Moment) -> Moment:
@@ -193,4 +197,5 @@ def joined(day: Moment, time: Moment) -> Moment:
 
 
 def wants_clock(description: str) -> bool:
+    """Whether a description asks for `HH:MM` on a 24-hour clock."""
     return "hh:mm" in description.lower() or "24-hour" in description.lower()

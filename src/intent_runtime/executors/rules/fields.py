@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
-from intent_runtime.executors.rules.choices import choice_claims, switch_claims
+from intent_runtime.executors.rules.choice_fields import choice_claims, switch_claims
 from intent_runtime.executors.rules.claims import CLEAR, Claim, Reading
-from intent_runtime.executors.rules.lists import list_claims
+from intent_runtime.executors.rules.list_fields import list_claims
 from intent_runtime.executors.rules.material import sources_of
-from intent_runtime.executors.rules.naming import left_over
-from intent_runtime.executors.rules.quantities import left_over_number, numeric_claims
+from intent_runtime.executors.rules.name_fields import left_over
+from intent_runtime.executors.rules.number_fields import left_over_number, numeric_claims
 from intent_runtime.executors.rules.report import Report
 from intent_runtime.executors.rules.resolve import Choice, choose
 from intent_runtime.executors.rules.schema_view import Leaf, as_schema, leaves, read
 from intent_runtime.executors.rules.sorts import sort_of
-from intent_runtime.executors.rules.texts import is_text, text_claims
+from intent_runtime.executors.rules.text_fields import is_text, text_claims
 
 _MAX_PAIRS: Final = 8000
 _MAX_PIECES: Final = 600
@@ -78,9 +78,9 @@ def _settle_last(places: list[Leaf], choice: Choice, reading: Reading) -> None:
 
 def _claims(places: list[Leaf], reading: Reading) -> Iterator[Claim]:
     for leaf in places:
-        if leaf.types == {"boolean"}:
+        if leaf.kind == "boolean":
             yield from switch_claims(leaf, reading)
-        elif leaf.types <= {"string", "integer", "number"}:
+        elif leaf.kind in ("string", "integer", "number"):
             yield from choice_claims(leaf, reading)
     yield from numeric_claims(places, reading)
     yield from text_claims(places, reading)

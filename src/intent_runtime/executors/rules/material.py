@@ -33,9 +33,11 @@ class Word(NamedTuple):
 
     @property
     def is_mark(self) -> bool:
+        """Whether this is punctuation or a symbol."""
         return not self.text[0].isalnum()
 
     def labels(self) -> tuple[str, ...]:
+        """What the word may be compared by: its stem, or the last pairs of a Han run."""
         if "\u3400" <= self.text[0] <= "\u9fff":
             tail = self.text[-16:]
             return tuple(tail[i : i + 2] for i in range(len(tail) - 1))
@@ -51,24 +53,29 @@ class Material:
 
     @cached_property
     def lower(self) -> str:
+        """The text in lower case."""
         return lowered(self.text)
 
     @cached_property
     def narrow(self) -> str:
+        """The text with ASCII digits for full-width ones."""
         return narrowed(self.text)
 
     @cached_property
     def has_digits(self) -> bool:
+        """Whether any number can be written in digits here."""
         return _DIGIT.search(self.narrow) is not None
 
     @cached_property
     def words(self) -> Sequence[Word]:
+        """All words and marks, or none when there are too many to read."""
         found = islice(_TOKEN.finditer(self.lower), MAX_WORDS + 1)
         words = [Word(*match.span(), match[1] or match[0]) for match in found]
         return words if len(words) <= MAX_WORDS else []
 
     @property
     def readable(self) -> bool:
+        """Whether the whole text was short enough to be read."""
         return bool(self.words)
 
     @cached_property
@@ -81,13 +88,25 @@ class Material:
         return frozenset(label for word in self.words for label in word.labels())
 
     def before(self, position: int, count: int) -> Sequence[Word]:
-        """Up to `count` words that end at or before a position, the nearest first."""
+        """Up to `count` words before a position, the nearest first.
+
+        A run of Han characters that goes on past the position is cut there.
+        """
         index = bisect_left(self._starts, position)
-        return self.words[max(0, index - count) : index][::-1]
+        found = list(self.words[max(0, index - count) : index][::-1])
+        if found and found[0].end > position:
+            start, _, text = found[0]
+            found[0] = Word(start, position, text[: position - start])
+        return found
 
     def after(self, position: int, count: int) -> Sequence[Word]:
+        """Up to `count` words after a position; a run of Han characters may be cut there."""
         index = bisect_left(self._starts, position)
-        return self.words[index : index + count]
+        found = list(self.words[index : index + count])
+        if index and self.words[index - 1].end > position:
+            start, end, text = self.words[index - 1]
+            found.insert(0, Word(position, end, text[position - start :]))
+        return found
 
     @cached_property
     def _stems(self) -> Mapping[str, list[int]]:
@@ -98,8 +117,10 @@ class Material:
         return self._indexed(root)
 
     def phrase(self, words: Sequence[str], *, loosely: bool = False) -> Iterator[tuple[int, int]]:
-        """The first places where these words follow each other, plural or not, joined by spaces,
-        hyphens or underscores; loosely also folds `detailed` and `details` together."""
+        """The first places where these words follow each other, plural or not.
+
+        Spaces, hyphens and underscores may join them. Loosely, `detailed` is `details` too.
+        """
         fold, index = (root, self._roots) if loosely else (stem, self._stems)
         wanted = [fold(word) for word in words]
         for first in index.get(wanted[0], ())[:MAX_MENTIONS]:
@@ -126,8 +147,9 @@ class Material:
 
 def sources_of(payload: Mapping[str, Any]) -> tuple[Material, list[Material]]:
     """The current input, and the context a fact may come from: the user's words, not replies."""
-    context: list[Material] = []
-    for entry in cast("Sequence[Mapping[str, str]]", payload.get("context") or []):
-        if entry["role"] in ("user", "background") and not is_blank(entry["content"]):
-            context.append(Material(entry["sourceId"], entry["content"]))
+    context = [
+        Material(entry["sourceId"], entry["content"])
+        for entry in cast("Sequence[Mapping[str, str]]", payload.get("context") or [])
+        if entry["role"] in ("user", "background") and not is_blank(entry["content"])
+    ]
     return Material("input", payload["currentInput"]), context[-MAX_CONTEXT_SOURCES:]

@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from intent_runtime.executors.rules import vocabulary
+from intent_runtime.executors.rules.text import has_han
 
 _CHUNK = r"[A-Z\u00c0-\u00de][^\s,;:!?()\[\]{}\"“”‘`<>|=，。、；：！？\u3000-\u9fff]*+"
 _LINK = r"(?:of|the|de|del|la|le|von|van|da|di|du|and|&|v\.|vs\.?)"
-_PHRASE = re.compile(rf"(?<![\w'’@#/\\.-]){_CHUNK}(?:[ ]{_LINK}(?:[ ]the)?[ ]{_CHUNK}|[ ]{_CHUNK})*+")
+_PHRASE = re.compile(
+    rf"(?<![\w'’@#/\\.-]){_CHUNK}(?:[ ]{_LINK}(?:[ ]the)?[ ]{_CHUNK}|[ ]{_CHUNK})*+"
+)
 _EXTENSION = re.compile(rf",[ ]?{_CHUNK}(?:[ ]{_CHUNK})*+")
 _PART = re.compile(r"\S+")
 _ABBREVIATION = re.compile(r"(?:[A-Z]\.)+|(?:Inc|Ltd|Co|Corp|Bros|Mr|Mrs|Ms|Dr|St|Jr|Sr|No|vs?)\.")
@@ -27,10 +31,20 @@ class ProperName:
 
 
 def proper_names(text: str) -> Iterator[ProperName]:
+    """Capitalised names, then the well-known places of Chinese text."""
     for match in _PHRASE.finditer(text):
         for start, end in _split(text, match.start(), match.end()):
             if end - start > 1:
                 yield ProperName(start, end, _wide_end(text, end))
+    if has_han(text):
+        for match in _han_places().finditer(text):
+            yield ProperName(match.start(), match.end(), match.end())
+
+
+@cache
+def _han_places() -> re.Pattern[str]:
+    places = sorted(vocabulary.words("places", "zh"), key=len, reverse=True)
+    return re.compile(f"(?:{'|'.join(places)})[市省]?")
 
 
 def _split(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -41,7 +55,11 @@ def _split(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     for part in _PART.finditer(text, start, end):
         word, stop = part.group(), part.end()
         link = word[0].islower() or word == "&"
-        if begun is None and (link or word.strip(".'’").lower() in ordinary):
+        plain = word.strip(".'’").lower() in ordinary
+        if begun is not None and plain and text[last - 1] == ".":
+            yield begun, last
+            begun = None
+        if begun is None and (link or plain):
             continue
         if link and word == "and":
             if begun is not None:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Final
 
 from intent_runtime.executors.rules import vocabulary
-from intent_runtime.executors.rules.text import stem
+from intent_runtime.executors.rules.text import has_han, stem
 
 MAX_SAFE: Final = 2**53 - 1
 
@@ -22,13 +22,23 @@ _DIGITS = re.compile(
     r"(?P<attached>[a-zμµ°]{1,8}(?![\w]))?",
     re.IGNORECASE | re.ASCII,
 )
+_FACTOR = re.compile(r"\s?(?:pi\b|π|\^|!)")
+_YEARS: Final = range(1000, 2101)
+_HUNDRED: Final = 100
+_THOUSAND: Final = 1000
+_TENS: Final = 20
+_TEN: Final = 10
+_MYRIAD: Final = 10_000
 _MEASURE = re.compile(r"\d+(?:\.\d+)?([A-Za-z]{1,8})", re.ASCII)
 _UNIT_AFTER = re.compile(r"\s*-?([a-zμµ°]++|[\u4e00-\u9fff]{1,2})", re.IGNORECASE)
-_ZH_NUMERAL = re.compile(r"(?<![第一二两三四五六七八九十百千万亿零])([一二两三四五六七八九十百千万亿零]{1,9})")
+_HAN_DIGITS = "一二两三四五六七八九十百千万亿零"
+_ZH_NUMERAL = re.compile(rf"(?<![第{_HAN_DIGITS}])([{_HAN_DIGITS}]{{1,9}})")
 
 
 @dataclass(frozen=True, slots=True)
 class Numeral:
+    """One number with what is written at it; `spelled` is for number words."""
+
     value: int | float
     start: int
     end: int
@@ -39,7 +49,8 @@ class Numeral:
 
     @property
     def looks_like_year(self) -> bool:
-        whole = isinstance(self.value, int) and 1000 <= self.value <= 2100
+        """Four bare digits of a plausible year."""
+        whole = isinstance(self.value, int) and self.value in _YEARS
         return whole and not (self.unit or self.percent or self.money or self.spelled)
 
 
@@ -68,11 +79,14 @@ def unit_of(word: str) -> str | None:
 
 
 def units_in(words: frozenset[str]) -> frozenset[str]:
+    """The canonical units among some words."""
     return frozenset(unit for word in words if (unit := unit_of(word)) is not None)
 
 
 def _written_in_digits(narrow: str) -> Iterator[Numeral]:
     for match in _DIGITS.finditer(narrow):
+        if _FACTOR.match(narrow, match.end()):
+            continue
         attached = match["attached"]
         unit = unit_of(attached) if attached else None
         if attached and unit is None:
@@ -111,7 +125,7 @@ def _unit_after(text: str, position: int) -> str:
     if match is None:
         return ""
     word = match.group(1)
-    return unit_of(word) or unit_of(word[:1] if "\u4e00" <= word[0] else word) or ""
+    return unit_of(word) or unit_of(word[:1] if has_han(word) else word) or ""
 
 
 @cache
@@ -136,11 +150,11 @@ def _read_english(parts: list[str]) -> int | None:
         if part == "and":
             continue
         value = values[part]
-        if value >= 1000:
+        if value >= _THOUSAND:
             total, current = total + max(current, 1) * value, 0
-        elif value == 100:
-            current = max(current, 1) * 100
-        elif current == 0 or (last >= 20 and value < last and (last == 100 or value < 10)):
+        elif value == _HUNDRED:
+            current = max(current, 1) * _HUNDRED
+        elif current == 0 or (_TENS <= last > value and (last == _HUNDRED or value < _TEN)):
             current += value
         else:
             return None
@@ -169,7 +183,7 @@ def _read_chinese(text: str) -> int | None:
             if digit is not None and digit != 0:
                 return None
             digit = digits[char]
-        elif scales[char] >= 10_000:
+        elif scales[char] >= _MYRIAD:
             total = (total + section + (digit or 0)) * scales[char]
             section, digit = 0, None
         else:

@@ -34,14 +34,23 @@ class Piece:
     wide_end: int = 0
 
     def overlaps(self, start: int, end: int) -> bool:
+        """Whether the quote shares a character with a span."""
         return self.start < end and start < self.end
 
 
 _LINK_TAIL: Final = ".,;:!?'\")]}>，。；：！？）」』"
 _PATTERNS: Final[tuple[tuple[Kind, str, re.Pattern[str]], ...]] = (
     ("url", "://", re.compile(r"(?:https?|ftp)://[^\s<>\"'`，。；（）「」]++", re.IGNORECASE)),
-    ("email", "@", re.compile(r"(?<![\w.+-])[A-Za-z0-9._+-]++@[A-Za-z0-9-]++(?:\.[A-Za-z0-9-]++)++")),
-    ("uuid", "-", re.compile(r"(?<![\w-])[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\w-])", re.I)),
+    (
+        "email",
+        "@",
+        re.compile(r"(?<![\w.+-])[A-Za-z0-9._+-]++@[A-Za-z0-9-]++(?:\.[A-Za-z0-9-]++)++"),
+    ),
+    (
+        "uuid",
+        "-",
+        re.compile(r"(?<![\w-])[\da-fA-F]{8}(?:-[\da-fA-F]{4}){3}-[\da-fA-F]{12}(?![\w-])"),
+    ),
     ("ip", ".", re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)", re.ASCII)),
     (
         "file",
@@ -96,7 +105,7 @@ def _links(material: Material) -> Iterator[Piece]:
 def _quotations(material: Material) -> Iterator[Piece]:
     for match in QUOTATION.finditer(material.text):
         start, end = match.span(match.lastindex or 0)
-        while end - start > 2 and material.text[start] == material.text[end - 1] == "*":
+        while material.text.startswith("*", start) and material.text[start:end].endswith("*"):
             start, end = start + 1, end - 1
         content = material.text[start:end]
         if content and content.strip() == content:

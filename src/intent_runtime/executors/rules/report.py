@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
@@ -18,11 +19,22 @@ from intent_runtime.executors.rules.schema_view import (
     Schema,
     as_schema,
     has_description,
+    leaves,
+    states_demand,
 )
-from intent_runtime.executors.rules.text import clip
+from intent_runtime.executors.rules.text import clip, name_parts
 from intent_runtime.text import is_blank
 
 MAX_ISSUES: Final = 200
+"""Issues with a path of their own; one more without a path then stands for all others."""
+
+MAX_ENTRIES: Final = 800
+"""Evidence entries: with their checks they stay far below the bounds on entries and JSON values."""
+
+MAX_BYTES: Final = 240_000
+_ENTRY_BYTES: Final = 400
+_RESULT_BYTES: Final = 500
+_LONG_POINTER: Final = 300
 MAX_OPEN_MEMBERS: Final = 6
 """An object with more members than this and none required never looks complete."""
 
@@ -42,12 +54,18 @@ class Report:
         self._evidence: list[dict[str, Any]] = []
         self._checks: list[dict[str, Any]] = []
         self._results: list[dict[str, str]] = []
-        self._issues: list[dict[str, str]] = []
+        self._issues: list[dict[str, str | None]] = []
+        self._entries_left = MAX_ENTRIES
+        self._bytes_left = MAX_BYTES - sum(
+            _json_bytes(_pointer((name,))) + _RESULT_BYTES for name in payload["selectedFields"]
+        )
 
     def add(self, name: str, node: Node | None, *, required: bool) -> None:
+        """Conclude one selected field; `node` is None when its schema cannot be judged."""
         value = None if node is None else self._value(node)
         schema = as_schema(self._properties[name])
-        if node is None or value is None or not allows(schema, value):
+        stated = node is not None and value is not None and allows(schema, value)
+        if node is None or not stated or not self._fits(node):
             self._leave_out(name, node, required=required)
             return
         self._data[name] = value
@@ -55,6 +73,7 @@ class Report:
         self._results.append(self._result(name, "extracted", "stated"))
 
     def candidate(self) -> dict[str, Any]:
+        """The candidate for all fields added so far."""
         self._check_root()
         return {
             "data": self._data,
@@ -63,6 +82,24 @@ class Report:
             "fieldResults": self._results,
             "issues": self._issues,
         }
+
+    def _fits(self, node: Node) -> bool:
+        """Whether the entries of one more field stay within the bounds of a candidate."""
+        claims = [self._choice.chosen[leaf.path] for leaf in leaves(node) if self._has(leaf)]
+        entries = sum(len(claim.spans) + len(claim.leaf.path) for claim in claims)
+        size = 0
+        for claim in claims:
+            path = _json_bytes(_pointer(claim.leaf.path)) + _ENTRY_BYTES
+            size += 2 * path * (len(claim.spans) + len(claim.leaf.path))
+            size += 4 * sum(_json_bytes(quote) for quote in claim.quotes())
+        if entries > self._entries_left or size > self._bytes_left:
+            return False
+        self._entries_left -= entries
+        self._bytes_left -= size
+        return True
+
+    def _has(self, leaf: Leaf) -> bool:
+        return leaf.path in self._choice.chosen
 
     def _value(self, node: Node) -> Any:
         """The value of a node, or None when it, or a member it needs, is not stated."""
@@ -89,15 +126,18 @@ class Report:
         )
         key = "ambiguous" if ambiguous else "missing"
         self._results.append(self._result(name, "issue", key))
-        if len(self._issues) < MAX_ISSUES:
-            self._issues.append(
-                {
-                    "code": "DATA_AMBIGUOUS" if ambiguous else "DATA_REQUIRED_MISSING",
-                    "category": "business_information",
-                    "path": _pointer((name,)),
-                    "message": self._say(key, field=clip(name, _NAME_SHOWN)),
-                }
-            )
+        if len(self._issues) > MAX_ISSUES:
+            return
+        path = _pointer((name,))
+        pointed = len(path) <= _LONG_POINTER and len(self._issues) < MAX_ISSUES
+        self._issues.append(
+            {
+                "code": "DATA_AMBIGUOUS" if ambiguous else "DATA_REQUIRED_MISSING",
+                "category": "business_information",
+                "path": path if pointed else None,
+                "message": self._say(key, field=clip(name, _NAME_SHOWN)),
+            }
+        )
 
     def _prove(self, node: Node, schema: Schema, value: Any) -> list[Source]:
         """Evidence and description checks for a returned node; its sources, for the parent."""
@@ -137,9 +177,19 @@ class Report:
 
     def _check_root(self) -> None:
         description = as_schema(self._payload["schemaReference"]).get("description")
-        if isinstance(description, str) and not is_blank(description):
-            quote = _source("input", clip(self._payload["currentInput"]))
-            self._checks.append(self._verdict((), "satisfied", "root_described", [quote]))
+        if not isinstance(description, str) or is_blank(description):
+            return
+        quote = _source("input", clip(self._payload["currentInput"]))
+        related = states_demand(description) and len(self._mentioned(description)) > 1
+        verdict = (
+            ("undetermined", "root_undetermined") if related else ("satisfied", "root_described")
+        )
+        self._checks.append(self._verdict((), *verdict, [quote]))
+
+    def _mentioned(self, description: str) -> list[str]:
+        """The returned fields whose names a description spells out."""
+        said = "".join(char for char in description.lower() if char.isalnum())
+        return [name for name in self._data if "".join(name_parts(name)) in said]
 
     def _verdict(self, path: Path, verdict: str, key: str, sources: list[Source]) -> dict[str, Any]:
         return {
@@ -159,6 +209,10 @@ class Report:
 
 def _pointer(path: Path) -> str:
     return pointer.render(("data", *path))
+
+
+def _json_bytes(text: str) -> int:
+    return len(json.dumps(text, ensure_ascii=False).encode(errors="surrogatepass"))
 
 
 def _source(source_id: str, quote: str) -> Source:

@@ -15,13 +15,18 @@ _MARGIN: Final = 0.6
 
 @dataclass
 class Choice:
+    """The claim settled on for each path, and the paths with several equally good ones."""
+
     chosen: dict[Path, Claim] = field(default_factory=dict[Path, Claim])
     ambiguous: set[Path] = field(default_factory=set[Path])
 
 
 def choose(claims: Iterable[Claim]) -> Choice:
-    """Settle claims by falling score. A claim with an equal rival waits: the rival's words may
-    still be taken by a field they fit better. What waits to the end is ambiguous."""
+    """Settle claims by falling score.
+
+    A claim with an equal rival waits: the rival's words may still be taken by a field they fit
+    better. What waits to the end is ambiguous.
+    """
     choice = Choice()
     waiting = sorted(claims, key=lambda claim: -claim.score)
     taken: list[Claim] = []

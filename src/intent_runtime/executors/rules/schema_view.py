@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Final, TypeAlias, cast
 
 from intent_runtime.executors.rules import vocabulary
@@ -21,13 +21,16 @@ Schema: TypeAlias = Mapping[str, Any]
 Path: TypeAlias = "tuple[str | int, ...]"
 
 _DESCRIPTION_LIMIT: Final = 600
+_SHORTEST_GIST: Final = 3
+_MAX_NAME_PARTS: Final = 12
+_NUMERIC_TYPES: Final = frozenset({"integer", "number"})
 _WORD = re.compile(rf"[{HAN}]+|[^\W_{HAN}]+(?:['’-][^\W_{HAN}]+)*")
 _GIST_END = re.compile(
     r"(?<=[a-z\d)'\"])\.\s|\bsuch as\b|\be\.g|\bi\.e|\bfor example\b|\bin the format\b|[(;]"
     r"|\b(?:the )?default|\bif not\b|\boptions?:|例如|比如|默认|。|；"
 )
 _QUOTED = re.compile(r"['\"‘“`「]([^'\"‘’“”`「」\n]{1,60})['\"’”`」]")
-_RATE = re.compile(r"\bper\s\w+")
+_RATE = re.compile(r"\bper\s\w+|\b[a-z]+/[a-z]\w*(?:\^\d)?")
 _ANNOTATIONS: Final = frozenset({"title", "description", "examples", "default", "$comment"})
 
 
@@ -42,18 +45,22 @@ class Leaf:
 
     @property
     def name(self) -> str:
+        """The property name, or an index for a list member."""
         return str(self.path[-1])
 
     @property
     def item_schema(self) -> Schema:
+        """What the members of a list look like."""
         return effective(as_schema(self.schema.get("items"))) or {}
 
     @cached_property
-    def types(self) -> frozenset[str]:
-        return types_of(self.schema)
+    def kind(self) -> str:
+        """The one JSON type the value may have besides null, or empty when there are several."""
+        return kind_of(self.schema)
 
     @cached_property
     def choices(self) -> tuple[Any, ...]:
+        """The values of `enum` or `const`."""
         return choices_of(self.schema)
 
     @cached_property
@@ -61,7 +68,7 @@ class Leaf:
         """The part of the description that says what the value is, before examples and defaults."""
         text = lowered(self.described[:_DESCRIPTION_LIMIT])
         end = _GIST_END.search(text)
-        return text[: end.start()] if end and end.start() > 3 else text
+        return text[: end.start()] if end and end.start() > _SHORTEST_GIST else text
 
     @cached_property
     def examples(self) -> tuple[str, ...]:
@@ -70,12 +77,16 @@ class Leaf:
 
     @cached_property
     def name_words(self) -> frozenset[str]:
-        parts = [stem(part) for part in name_parts(self.name)[:12] if not has_han(part)]
+        """The words of the name, with the Chinese words for them."""
+        parts = [
+            stem(part) for part in name_parts(self.name)[:_MAX_NAME_PARTS] if not has_han(part)
+        ]
         spoken = {*parts, "".join(parts), *label_words("".join(filter(has_han, (self.name,))))}
         return frozenset(spoken) | _translated(frozenset(parts))
 
     @cached_property
     def description_words(self) -> frozenset[str]:
+        """The telling words of what the description says first."""
         stop = vocabulary.words("stop_words")
         unquoted = _RATE.sub(" ", _QUOTED.sub(" ", self.gist))
         found = {stem(word) for word in label_words(unquoted)} - stop
@@ -87,6 +98,7 @@ class Leaf:
         return self.name_words - vocabulary.words("generic_name_words")
 
     def speaks_of(self, *names: str) -> bool:
+        """Whether the name holds one of these words."""
         return not self.name_words.isdisjoint(names)
 
 
@@ -97,29 +109,38 @@ class Branch:
     path: Path
     schema: Schema
     required: bool
-    members: "tuple[Leaf | Branch, ...]"
+    members: tuple[Leaf | Branch, ...]
 
 
 Node: TypeAlias = "Leaf | Branch"
 
 
 def as_schema(value: object) -> Schema:
+    """The schema as a mapping; a boolean or absent one says nothing the rules could use."""
     return cast("Schema", value) if isinstance(value, dict) else {}
 
 
 def read(path: Path, raw: object, *, required: bool) -> Node | None:
     """The node for a schema, or None when the rules cannot be sure what it accepts."""
     schema = effective(as_schema(raw))
-    if schema is None:
+    if schema is None or states_demand(str(schema.get("description", ""))):
         return None
-    if types_of(schema) == {"object"} and "enum" not in schema and "const" not in schema:
+    if kind_of(schema) == "object" and not choices_of(schema):
         return _branch(path, schema, required=required)
-    if types_of(schema) == {"array"} and effective(as_schema(schema.get("items"))) is None:
-        return None
+    if kind_of(schema) == "array":
+        items = effective(as_schema(schema.get("items")))
+        if items is None or states_demand(str(items.get("description", ""))):
+            return None
     return Leaf(path, schema, required, str(schema.get("description", "")))
 
 
+def states_demand(description: str) -> bool:
+    """Whether a description demands a relation, as `must be after`, that no quote can show."""
+    return any(pattern.search(description) for pattern in _demands())
+
+
 def leaves(node: Node) -> Iterator[Leaf]:
+    """All leaves below a node, in the order of the schema."""
     if isinstance(node, Leaf):
         yield node
         return
@@ -146,6 +167,14 @@ def effective(schema: Schema) -> Schema | None:
     return merged
 
 
+def kind_of(schema: Schema) -> str:
+    """The only non-null type a schema allows, by its `type` or its choices, or empty."""
+    types = types_of(schema)
+    if types == _NUMERIC_TYPES:
+        return "number"
+    return next(iter(types)) if len(types) == 1 else ""
+
+
 def types_of(schema: Schema) -> frozenset[str]:
     """The non-null types a schema names; enum and const count when no type is given."""
     declared = schema.get("type")
@@ -157,6 +186,7 @@ def types_of(schema: Schema) -> frozenset[str]:
 
 
 def choices_of(schema: Schema) -> tuple[Any, ...]:
+    """The values of `enum` or `const`, or nothing when any value will do."""
     if "const" in schema:
         return (schema["const"],)
     choices = schema.get("enum")
@@ -186,6 +216,12 @@ def label_words(text: str) -> list[str]:
         else:
             found.append(run)
     return found
+
+
+@cache
+def _demands() -> tuple[re.Pattern[str], ...]:
+    patterns = [each for tag in ("en", "zh") for each in vocabulary.ordered("demand_patterns", tag)]
+    return tuple(re.compile(each, re.IGNORECASE) for each in patterns)
 
 
 def _branch(path: Path, schema: Schema, *, required: bool) -> Branch | None:

@@ -22,6 +22,7 @@ QUOTATION: Final = re.compile(
     r"|“([^“”\n]{1,2000})”|‘([^‘’\n]{1,400})’(?!\w)|「([^「」\n]{1,2000})」"
     r"|『([^『』\n]{1,2000})』|《([^《》\n]{1,400})》"
 )
+_LIST_MARK_LENGTH: Final = 12
 _FENCE = re.compile(r"```[\s\S]*?(?:```|\Z)|^[ \t]{0,3}>[^\n]*$", re.MULTILINE)
 _DATA = re.compile(r"(?<![!-~])[!-~]{120,}+|\{[^{}\n]{2,2000}\}")
 _ABBREVIATED = (
@@ -75,8 +76,10 @@ def _ends(shown: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _is_list_number(shown: str, dot: int) -> bool:
-    begin = shown.rfind("\n", max(0, dot - 12), dot) + 1
-    return (begin > 0 or dot <= 12) and shown[begin:dot].strip().replace(".", "").isdigit()
+    begin = shown.rfind("\n", max(0, dot - _LIST_MARK_LENGTH), dot) + 1
+    return (begin > 0 or dot <= _LIST_MARK_LENGTH) and shown[begin:dot].strip().replace(
+        ".", ""
+    ).isdigit()
 
 
 def _without_quotations(text: str) -> str:

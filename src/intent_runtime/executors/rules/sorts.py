@@ -36,7 +36,7 @@ _NAMED_SORTS: Final[tuple[tuple[str, Sort], ...]] = (
 )
 _DESCRIBED_SORTS: Final[tuple[tuple[str, Sort], ...]] = (
     ("identifier_words", "code"),
-    ("place_words", "place"),
+    ("described_place_words", "place"),
     ("date_words", "date"),
 )
 _OPENING_WORDS: Final = 6

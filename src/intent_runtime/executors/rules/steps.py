@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 from intent_runtime.executors.rules import vocabulary
 from intent_runtime.executors.rules.sentences import Sentence
-from intent_runtime.executors.rules.text import WHITE_SPACE
+from intent_runtime.executors.rules.text import WHITE_SPACE, trimmed_span
 
 Span: TypeAlias = "tuple[int, int]"
 Role: TypeAlias = Literal[
@@ -49,6 +49,7 @@ def phrases(section: str, language: str, *more: str) -> re.Pattern[str]:
 
 @cache
 def verbs(language: str) -> re.Pattern[str]:
+    """A pattern for any verb of the seven classes, the longest first."""
     members = sorted(vocabulary.lookup("verbs", language), key=len, reverse=True)
     return _alternatives(tuple(members), language)
 
@@ -62,10 +63,8 @@ def patterns(section: str, language: str) -> re.Pattern[str]:
 
 def trimmed(text: str, start: int, end: int, edges: str = EDGES) -> Span | None:
     """The span without white space and marks at its edges, or None when nothing is left."""
-    part = text[start:end]
-    left = len(part) - len(part.lstrip(edges))
-    right = len(part.rstrip(edges))
-    return (start + left, start + right) if right > left else None
+    left, right = trimmed_span(text, start, end, edges)
+    return (left, right) if right > left else None
 
 
 def confirmations_in(sentence: Sentence, language: str) -> tuple[str, list[Span]]:

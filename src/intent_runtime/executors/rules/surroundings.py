@@ -12,52 +12,50 @@ from intent_runtime.executors.rules.pieces import Piece
 _REACH_BEFORE = 12
 _REACH_AFTER = 6
 _MAX_LABELS = 6
+_HAN_PREPOSITIONS = frozenset("从自在到至去往给")
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """`before` and `after` hold label words, the nearest first; `preposition` stands directly
-    before the piece; `assigned` says that `:`, `=` or `is` ties the label to the piece."""
+    """The label words before and after, the nearest first, and the preposition at the piece."""
 
     before: tuple[str, ...]
     after: tuple[str, ...]
     preposition: str
-    assigned: bool
     negated: bool
-    opens_sentence: bool
 
 
 def around(material: Material, piece: Piece) -> Surroundings:
+    """Read the words on both sides of a piece."""
     words = material.before(piece.start, _REACH_BEFORE)
-    before, preposition, assigned = _labels_before(words)
+    # `my husband, Jeff`: a name in apposition has its label before the comma.
+    apposed = piece.kind == "name" and words and words[0].text == ","
+    before, preposition = _labels_before(words[1:] if apposed else words)
     if words and words[0].text in ("and", "和", "与") and _opened_by_between(words):
         preposition = "and"
     return Surroundings(
         before=before,
         after=_labels_after(material.after(piece.end, _REACH_AFTER)),
         preposition=preposition,
-        assigned=assigned,
         negated=_negated(material, piece, words),
-        opens_sentence=not words or words[0].text in (".", "!", "?", "。", "！", "？"),
     )
 
 
-def _labels_before(words: Sequence[Word]) -> tuple[tuple[str, ...], str, bool]:
+def _labels_before(words: Sequence[Word]) -> tuple[tuple[str, ...], str]:
     """Walk away from the piece through its noun phrase, over at most one preposition."""
     connectors = vocabulary.words("connectors")
     prepositions = vocabulary.words("prepositions")
     breaks = vocabulary.words("breaks")
     articles = vocabulary.words("articles")
     labels: list[str] = []
-    preposition, assigned = "", False
+    preposition = ""
     for index, word in enumerate(words):
         text = word.text
-        if text in ("-", "_") or (text == "," and index == 0):
+        if text in ("-", "_"):
             continue
         if text in breaks:
             break
         if not labels and text in connectors and not (text == "of" and preposition):
-            assigned = assigned or text in (":", "=", "is", "：")
             continue
         if text in articles:
             if labels and not (index + 1 < len(words) and words[index + 1].text == "of"):
@@ -70,11 +68,13 @@ def _labels_before(words: Sequence[Word]) -> tuple[tuple[str, ...], str, bool]:
             continue
         if text[0].isdigit() or (word.is_mark and labels):
             break
+        if not labels and not preposition and text[-1] in _HAN_PREPOSITIONS:
+            preposition = text[-1]
         if not word.is_mark:
             labels.extend(word.labels())
         if len(labels) >= _MAX_LABELS:
             break
-    return tuple(labels), preposition, assigned
+    return tuple(labels), preposition
 
 
 def _opened_by_between(words: Sequence[Word]) -> bool:

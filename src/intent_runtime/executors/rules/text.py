@@ -19,17 +19,22 @@ _SPACES = re.compile(f"[{WHITE_SPACE}]+")
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]+")
 _HAN = re.compile(f"[{HAN}]")
 _NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_SHORT: Final = 3
 _COMPOUND = re.compile(r"([a-z]{3,20})(name|number|date|code|zone)")
 _WIDE_FORMS = {0xFF10 + i: 0x30 + i for i in range(10)} | {0xFF0E: 0x2E, 0x2212: 0x2D, 0xFF05: 0x25}
 
 
 def tidy(text: str) -> str:
-    """Collapse every run of white space to one space, trim the ends and drop control characters,
-    which say nothing and take six bytes each in JSON. What is not blank stays not blank."""
+    """Collapse every run of white space to one space and trim the ends.
+
+    Control characters go too: they say nothing and take six bytes each in JSON. Text that is not
+    blank stays so.
+    """
     return _SPACES.sub(" ", _CONTROLS.sub("", text)).strip(" ") or text.strip(WHITE_SPACE)[0]
 
 
 def has_han(text: str) -> bool:
+    """Whether any Han character is in the text."""
     return _HAN.search(text) is not None
 
 
@@ -49,11 +54,13 @@ def narrowed(text: str) -> str:
 @lru_cache(maxsize=4096)
 def stem(word: str) -> str:
     """Fold the most regular plurals so that `cities` meets `city`."""
-    if len(word) > 4 and word.endswith("ies"):
+    if len(word) <= _SHORT:
+        return word
+    if word.endswith("ies"):
         return word[:-3] + "y"
-    if len(word) > 4 and word.endswith(("ches", "shes", "sses", "xes")):
+    if word.endswith(("ches", "shes", "sses", "xes")):
         return word[:-2]
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return word[:-1]
     return word
 
@@ -62,7 +69,7 @@ def stem(word: str) -> str:
 def root(word: str) -> str:
     """Fold `details`, `detailed` and `detail` together."""
     for ending in ("ed", "ing", "s"):
-        if len(word) > len(ending) + 3 and word.endswith(ending):
+        if len(word) > len(ending) + _SHORT and word.endswith(ending):
             return word[: -len(ending)]
     return word
 
@@ -74,6 +81,14 @@ def name_parts(name: str) -> list[str]:
         compound = _COMPOUND.fullmatch(part.lower())
         parts.extend(compound.groups() if compound else (part.lower(),))
     return parts
+
+
+def trimmed_span(text: str, start: int, end: int, edges: str = WHITE_SPACE) -> tuple[int, int]:
+    """The span without the given characters at its edges; empty when nothing else is in it."""
+    part = text[start:end]
+    right = start + len(part.rstrip(edges))
+    left = start + len(part) - len(part.lstrip(edges))
+    return min(left, right), right
 
 
 def clip(text: str, limit: int = 200) -> str:

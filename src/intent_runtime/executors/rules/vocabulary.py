@@ -13,6 +13,7 @@ LANGUAGES: Final = ("en", "zh")
 
 @cache
 def load(language: str) -> Mapping[str, Any]:
+    """The data file of a language."""
     source = files(__package__ or "").joinpath("data", f"{language}.json")
     return cast("Mapping[str, Any]", json.loads(source.read_text(encoding="utf-8")))
 
@@ -54,11 +55,12 @@ def lookup(section: str, language: str | None = None) -> Mapping[str, str]:
 
 @cache
 def numbers(section: str, language: str) -> Mapping[str, int]:
+    """A section that maps words to numbers."""
     return cast("Mapping[str, int]", load(language)[section])
 
 
 def message(language_tag: str, key: str, **parts: str) -> str:
     """An explanatory text in the structured language: Chinese for zh, English otherwise."""
-    language = "zh" if language_tag.split("-")[0].lower() == "zh" else "en"
+    language = "zh" if language_tag.split("-", maxsplit=1)[0].lower() == "zh" else "en"
     templates = cast("Mapping[str, str]", load(language)["messages"])
     return templates[key].format(**parts)

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from intent_runtime.executors.rules.calendar import date_claims, time_claims
-from intent_runtime.executors.rules.choices import mentions
+from intent_runtime.executors.rules.choice_fields import mentions
 from intent_runtime.executors.rules.claims import (
     CERTAIN,
     CLEAR,
@@ -15,26 +14,29 @@ from intent_runtime.executors.rules.claims import (
     Claim,
     Reading,
     label_score,
+    labelled_segments,
     text_claim,
     verbatim,
 )
-from intent_runtime.executors.rules.naming import name_claims, place_claims
-from intent_runtime.executors.rules.quantities import owner_fit
+from intent_runtime.executors.rules.date_fields import date_claims, time_claims
+from intent_runtime.executors.rules.name_fields import name_claims, place_claims
+from intent_runtime.executors.rules.number_fields import owner_fit
 from intent_runtime.executors.rules.schema_view import Leaf
 from intent_runtime.executors.rules.sorts import Sort, sort_of
-from intent_runtime.executors.rules.text import WHITE_SPACE, name_parts
+from intent_runtime.executors.rules.text import WHITE_SPACE
 
 _SEGMENT = re.compile(r"\s{0,3}[:=：]\s{0,3}([^\n,;，；。]{1,120})")
 _LINKED: Final = frozenset({"url", "email", "ip", "uuid", "file"})
 _MAX_CODE_LENGTH: Final = 64
-_TOO_GENERAL: Final = frozenset({"text", "name", "type", "value", "data"})
 
 
 def is_text(leaf: Leaf) -> bool:
-    return leaf.types == {"string"} and not leaf.choices
+    """Whether the value is free text and nothing else."""
+    return leaf.kind == "string" and not leaf.choices
 
 
 def text_claims(leaves: list[Leaf], reading: Reading) -> Iterator[Claim]:
+    """Claims for all string fields without choices."""
     by_sort: dict[Sort, list[Leaf]] = {}
     for leaf in leaves:
         if is_text(leaf):
@@ -49,9 +51,7 @@ def text_claims(leaves: list[Leaf], reading: Reading) -> Iterator[Claim]:
     yield from name_claims(named, leaves, reading)
 
 
-def _of_sort(
-    sort: Sort, leaf: Leaf, members: Sequence[Leaf], reading: Reading
-) -> Iterator[Claim]:
+def _of_sort(sort: Sort, leaf: Leaf, members: Sequence[Leaf], reading: Reading) -> Iterator[Claim]:
     if sort in _LINKED:
         yield from _links(sort, leaf, members, reading)
     elif sort == "date":
@@ -65,26 +65,14 @@ def _of_sort(
 
 
 def _assigned(leaf: Leaf, reading: Reading) -> Iterator[Claim]:
-    """`label: value` and `label=value` with the whole name of the field as the label."""
-    material = reading.material
-    parts = name_parts(leaf.name)
-    if not parts or parts[0] in _TOO_GENERAL:
-        return
-    for label in {tuple(parts), ("".join(parts),)}:
-        for _, end in material.phrase(label):
-            match = _SEGMENT.match(material.text, end)
-            if match is None:
-                continue
-            start, stop = match.span(1)
-            stop = start + len(material.text[start:stop].rstrip(WHITE_SPACE + ".!?！？"))
-            inner = [piece for piece in reading.of_kind("quoted") if piece.overlaps(start, stop)]
-            span = (inner[0].start, inner[0].end) if inner else (start, stop)
-            yield from verbatim(leaf, reading, span, CERTAIN)
+    """`label: value` and `label=value`; a quotation there is the value."""
+    for span in labelled_segments(leaf, reading, _SEGMENT):
+        inner = [piece for piece in reading.of_kind("quoted") if piece.overlaps(*span)]
+        value = (inner[0].start, inner[0].end) if inner else span
+        yield from verbatim(leaf, reading, value, CERTAIN)
 
 
-def _links(
-    kind: Sort, leaf: Leaf, members: Sequence[Leaf], reading: Reading
-) -> Iterator[Claim]:
+def _links(kind: Sort, leaf: Leaf, members: Sequence[Leaf], reading: Reading) -> Iterator[Claim]:
     pieces = [piece for piece in reading.pieces if piece.kind == kind]
     if kind == "file" and not pieces:
         pieces = reading.of_kind("url")

@@ -20,6 +20,7 @@ _FORMATS = {"date": "yyyy-mm-dd", "date-time": "yyyy-mm-ddthh:mm:ssz"}
 
 
 def date_claims(leaf: Leaf, members: Sequence[Leaf], reading: Reading) -> Iterator[Claim]:
+    """Claims for a date, or a date with its time; `members` are all dates of the schema."""
     pieces = reading.of_kind("date")
     alone = len(pieces) == 1 and len([each for each in members if each.required]) <= 1
     for piece in pieces:
@@ -35,6 +36,7 @@ def date_claims(leaf: Leaf, members: Sequence[Leaf], reading: Reading) -> Iterat
 
 
 def time_claims(leaf: Leaf, members: Sequence[Leaf], reading: Reading) -> Iterator[Claim]:
+    """Claims for a time of day; `members` are all times of the schema."""
     pieces = reading.of_kind("time")
     alone = len(pieces) == 1 and len(members) == 1
     for piece in pieces:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import Final
 
 from intent_runtime.executors.rules import vocabulary
 from intent_runtime.executors.rules.claims import (
@@ -22,17 +22,19 @@ from intent_runtime.executors.rules.schema_view import Leaf
 from intent_runtime.executors.rules.surroundings import Surroundings
 from intent_runtime.executors.rules.text import name_parts
 
-_NUMERIC = ({"integer"}, {"number"}, {"integer", "number"})
+_SHORTEST_SERIES: Final = 2
 _SERIES = re.compile(r"(.*?)_?(?:\d+|[a-zA-Z])")
 _FRACTION_WORDS = re.compile(r"\bdecimal\b|\bfraction\b|小数")
 _PERCENT_WORDS = re.compile(r"percent|%|百分")
 
 
 def is_numeric(leaf: Leaf) -> bool:
-    return leaf.types in _NUMERIC
+    """Whether the value is a number and nothing else."""
+    return leaf.kind in ("integer", "number")
 
 
 def numeric_claims(leaves: list[Leaf], reading: Reading) -> Iterator[Claim]:
+    """Claims for every number field that some number of the text fits."""
     numeric = [leaf for leaf in leaves if is_numeric(leaf)]
     pieces = [piece for piece in reading.of_kind("number") if not reading.around(piece).negated]
     if not numeric or not pieces:
@@ -48,6 +50,7 @@ def numeric_claims(leaves: list[Leaf], reading: Reading) -> Iterator[Claim]:
 
 
 def fit(leaf: Leaf, numeral: Numeral, surroundings: Surroundings) -> float:
+    """How well label, unit, direction and the look of a year speak for a number."""
     score = label_score(leaf, surroundings)
     score += _unit_fit(leaf, numeral)
     score += direction_fit(leaf, surroundings)
@@ -71,11 +74,11 @@ def owner_fit(leaf: Leaf, piece: Piece, reading: Reading) -> float:
 def as_value(leaf: Leaf, numeral: Numeral) -> int | float | None:
     """The numeral in the leaf's type and, for percentages, on the leaf's scale."""
     value = numeral.value
-    whole = leaf.types == {"integer"}
+    whole = leaf.kind == "integer"
     if numeral.percent and not whole and not _is_percent_scale(leaf):
         value = round(value / 100, 12)
     if whole and isinstance(value, float):
-        return int(value) if value == int(value) else None
+        return int(value) if value.is_integer() else None
     return value
 
 
@@ -125,7 +128,7 @@ def _in_order(numeric: list[Leaf], pieces: list[Piece], reading: Reading) -> Ite
     """`number1`, `number2` (or `a`, `b`) take as many numbers in the order of mention."""
     pieces = [piece for piece in pieces if not piece.value.spelled] or pieces
     series = [leaf for leaf in numeric if leaf.required and _SERIES.fullmatch(leaf.name)]
-    if not 2 <= len(series) == len(pieces):
+    if not _SHORTEST_SERIES <= len(series) == len(pieces):
         return
     stems = {_stem_of_series(leaf) for leaf in series}
     required = [leaf for leaf in numeric if leaf.required]
@@ -147,8 +150,11 @@ def _only_one(leaves: Sequence[Leaf], pieces: Sequence[Piece], reading: Reading)
         return
     leaf, piece = required[0], pieces[0]
     numeral: Numeral = piece.value
-    open_forms = numeral.looks_like_year or numeral.spelled
-    if not open_forms and _unit_fit(leaf, numeral) >= 0 and not leaf.speaks_of("year"):
+    open_forms = numeral.looks_like_year or (numeral.spelled and numeral.value == 1)
+    fitting = _unit_fit(leaf, numeral)
+    if fitting < 0 or (numeral.unit and fitting == 0):
+        return
+    if not open_forms and not leaf.speaks_of("year"):
         yield from _claim(leaf, piece, reading, WEAK)
 
 
@@ -160,7 +166,6 @@ def left_over_number(
     pieces = [
         piece
         for piece in reading.of_kind("number")
-        if not reading.around(piece).negated
-        and not any(piece.overlaps(*span) for span in spans)
+        if not reading.around(piece).negated and not any(piece.overlaps(*span) for span in spans)
     ]
     yield from _only_one(unsettled, pieces, reading)

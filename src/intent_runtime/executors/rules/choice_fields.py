@@ -18,6 +18,7 @@ Mention: TypeAlias = "tuple[Any, Span, float]"
 
 MAX_CHOICES: Final = 400
 _MAX_CHOICE_LENGTH: Final = 80
+_MAX_LEGEND_DIGITS: Final = 8
 _SPLIT = re.compile(r"[\W_]+")
 _LEGEND = re.compile(
     r"['\"]?(?P<value>[\w.-]{1,24})['\"]?\s(?:represents|stands for|means|denotes|indicates|is for"
@@ -39,8 +40,11 @@ def mentions(
     found: list[Mention] = []
     for choice in choices[:MAX_CHOICES]:
         if isinstance(choice, str):
-            found.extend((choice, span, score) for span, score in _said(choice, leaf, reading, exemplary=exemplary))
-    if leaf.types & {"integer", "string"} and not exemplary:
+            found.extend(
+                (choice, span, score)
+                for span, score in _said(choice, leaf, reading, exemplary=exemplary)
+            )
+    if (leaf.kind == "integer" or choices) and not exemplary:
         found.extend(_by_legend(leaf, choices, reading))
     return _outermost(found)
 
@@ -104,8 +108,8 @@ def _mention_score(
         return 0.0
     common = len(choice) == 1 or text.lower() in vocabulary.words("ordinary_words")
     if common and text != choice.upper():
-        ordered = not exemplary and _is_command(reading, span)
-        return CLEAR if (labelled or ordered) and len(choice) > 1 else 0.0
+        told = not exemplary and (labelled or _is_command(reading, span))
+        return CLEAR if told and len(choice) > 1 else 0.0
     if exemplary and not labelled and text.lower() == text and choice.lower() != choice:
         return 0.0
     return CERTAIN if labelled else CLEAR + 1.0
@@ -160,8 +164,10 @@ def _by_legend(
 
 
 def _legend_value(leaf: Leaf, written: str, choices: tuple[Any, ...]) -> Any:
-    if leaf.types == {"integer"}:
-        value: Any = int(written) if written.isdigit() and len(written) < 9 else None
+    if leaf.kind == "integer":
+        value: Any = (
+            int(written) if written.isdigit() and len(written) <= _MAX_LEGEND_DIGITS else None
+        )
     else:
         value = written if choices else None
     return value if not choices or value in choices else None

@@ -17,7 +17,7 @@ from intent_runtime.executors.rules.claims import (
     verbatim,
 )
 from intent_runtime.executors.rules.pieces import Piece
-from intent_runtime.executors.rules.schema_view import Leaf
+from intent_runtime.executors.rules.schema_view import Leaf, choices_of, kind_of
 from intent_runtime.executors.rules.sorts import sort_of
 from intent_runtime.executors.rules.text import name_parts, stem
 
@@ -25,13 +25,18 @@ _WANTS_COMMA = re.compile(
     r"city, |city and state|[A-Z][a-z]+, [A-Z]{2}\b|[A-Z][a-z]+, [A-Z][a-z]+", re.MULTILINE
 )
 _WANTS_SHORT = re.compile(r"abbreviat|\babbr\b|\bcodes?\b|\biso\b", re.IGNORECASE)
-_WANTS_FORM = re.compile(r"in the format|formatted|format should|serialized|comma-separated", re.I)
+_WANTS_FORM = re.compile(
+    r"in the format|formatted|format should|serialized|comma-separated", re.IGNORECASE
+)
 _SERIES = re.compile(r"(.+?)_?(?:\d|one|two|three|first|second|third)", re.IGNORECASE)
-_INTRODUCTION = re.compile(r"(?:\bmy name is|\bi am|\bi'm|\bthis is|我叫|我是|我的名字是|我的名字叫)\s?$")
+_INTRODUCTION = re.compile(r"(?:\bmy name is|\bi am|\bi'm|\bthis is|我叫|我是|名字是|名字叫)\s?$")
 _LOOK_BACK: Final = 14
+_SHORT_NAME: Final = 3
+_SHORTEST_SERIES: Final = 2
 
 
 def place_claims(leaf: Leaf, members: Sequence[Leaf], reading: Reading) -> Iterator[Claim]:
+    """Claims for a place; `members` are all places of the schema, which may divide a name."""
     pieces = [piece for piece in reading.of_kind("name") if not reading.around(piece).negated]
     narrow = not leaf.name_words.isdisjoint(vocabulary.words("narrow_place_words"))
     outer = _is_outer(leaf)
@@ -46,9 +51,7 @@ def place_claims(leaf: Leaf, members: Sequence[Leaf], reading: Reading) -> Itera
         yield from verbatim(leaf, reading, span, score)
 
 
-def name_claims(
-    named: Sequence[Leaf], leaves: Sequence[Leaf], reading: Reading
-) -> Iterator[Claim]:
+def name_claims(named: Sequence[Leaf], leaves: Sequence[Leaf], reading: Reading) -> Iterator[Claim]:
     """Claims for fields that name something or hold quoted text."""
     needed = [leaf for leaf in leaves if leaf.required and _could_be_named(leaf)]
     for leaf in named:
@@ -56,7 +59,9 @@ def name_claims(
             continue
         free = sort_of(leaf) == "free"
         kinds = ("quoted",) if free else ("quoted", "name")
-        pieces = [piece for piece in reading.pieces if piece.kind in kinds and _apt(leaf, piece, reading)]
+        pieces = [
+            piece for piece in reading.pieces if piece.kind in kinds and _apt(leaf, piece, reading)
+        ]
         for piece in pieces:
             score = _name_score(leaf, piece, reading)
             if len(pieces) == 1 and needed == [leaf]:
@@ -105,7 +110,7 @@ def _place_span(
         start = text.rindex(",", piece.end, piece.wide_end) + 1 if extended else piece.start
         start += len(text[start : piece.wide_end]) - len(text[start : piece.wide_end].lstrip(" "))
         end = piece.wide_end if extended else piece.end
-        short = end - start <= 3 and text[start:end].isupper()
+        short = end - start <= _SHORT_NAME and text[start:end].isupper()
         return (start, end) if short or not _WANTS_SHORT.search(leaf.described) else None
     if _WANTS_COMMA.search(leaf.described):
         return (piece.start, piece.wide_end) if extended else None
@@ -136,9 +141,11 @@ def _nesting(pieces: Sequence[Piece], index: int, reading: Reading, *, outer: bo
 
 def _could_be_named(leaf: Leaf) -> bool:
     """Whether a name or quotation of the text may be meant for this required field."""
-    if leaf.types == {"array"}:
-        return leaf.item_schema.get("type") == "string" and "enum" not in leaf.item_schema
-    if leaf.types != {"string"} or leaf.choices:
+    if leaf.kind == "array":
+        return kind_of(leaf.item_schema) in ("string", "object", "") and not choices_of(
+            leaf.item_schema
+        )
+    if leaf.kind != "string" or leaf.choices:
         return False
     return sort_of(leaf) in ("entity", "free", "place", "code", "file")
 
@@ -196,12 +203,10 @@ def _labelled_codes(leaf: Leaf, reading: Reading) -> Iterator[Claim]:
             yield from verbatim(leaf, reading, (piece.start, piece.end), max(score, WEAK))
 
 
-def _in_order(
-    named: Sequence[Leaf], needed: Sequence[Leaf], reading: Reading
-) -> Iterator[Claim]:
+def _in_order(named: Sequence[Leaf], needed: Sequence[Leaf], reading: Reading) -> Iterator[Claim]:
     """`team1`, `team2` take as many names in the order of mention."""
     series = [leaf for leaf in named if leaf.required and _SERIES.fullmatch(leaf.name)]
-    if not 2 <= len(series) == len(needed):
+    if not _SHORTEST_SERIES <= len(series) == len(needed):
         return
     if len({tuple(name_parts(leaf.name)[:-1]) for leaf in series}) != 1:
         return

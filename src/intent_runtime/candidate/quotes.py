@@ -1,0 +1,67 @@
+"""Sources and quotes (contract section 8.3): verbatim, code point by code point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from intent_runtime.candidate.findings import Finding
+from intent_runtime.candidate.shapes import closed_object, required_text
+from intent_runtime.jsontypes import Json, JsonObject
+from intent_runtime.text import name_list, preview
+
+_SOURCE_KEYS: Final = ("sourceId", "quote")
+
+
+class Quotes:
+    """The material of one task; remembers which quotes it has looked for."""
+
+    def __init__(self, sources: dict[str, str]) -> None:
+        self._sources = sources
+        self._quoted: dict[tuple[str, str], bool] = {}
+
+    def check(self, entry: JsonObject, path: str) -> Iterator[Finding]:
+        """The `sources` of an entry: known, not empty, quoted verbatim."""
+        if "sources" not in entry:
+            return
+        sources = entry["sources"]
+        if not isinstance(sources, list) or not sources:
+            yield Finding(
+                f"{path}/sources",
+                "must be an array with at least one source",
+                found=preview(sources),
+                allowed='[{"sourceId": "input", "quote": "..."}]',
+            )
+            return
+        for index, source in enumerate(sources):
+            yield from self._source(source, f"{path}/sources/{index}")
+
+    def _source(self, source: Json, path: str) -> Iterator[Finding]:
+        yield from closed_object(source, path, _SOURCE_KEYS)
+        if not isinstance(source, dict):
+            return
+        yield from required_text(source, path, "sourceId")
+        yield from required_text(source, path, "quote")
+        source_id, quote = source.get("sourceId"), source.get("quote")
+        if not isinstance(source_id, str) or not isinstance(quote, str):
+            return
+        if source_id not in self._sources:
+            yield Finding(
+                f"{path}/sourceId",
+                "must be a source of this task",
+                found=preview(source_id),
+                allowed=name_list(tuple(self._sources)),
+            )
+        elif not self._is_quoted(source_id, quote):
+            yield Finding(
+                f"{path}/quote",
+                "must stand in its source, character for character",
+                found=preview(quote),
+                allowed=f"a piece of the text of {source_id}, copied unchanged",
+            )
+
+    def _is_quoted(self, source_id: str, quote: str) -> bool:
+        known = self._quoted.get((source_id, quote))
+        if known is None:
+            known = self._quoted[source_id, quote] = quote in self._sources[source_id]
+        return known

@@ -1,0 +1,121 @@
+"""Where entries point (contract section 8.3): into the returned data, no place twice."""
+
+from __future__ import annotations
+
+import pytest
+
+from intent_runtime.candidate.places import Places
+
+DATA = {
+    "a": "x",
+    "b": [1, {"c": None}, []],
+    "a/b~c": {"": 2},
+    "": 3,
+    "键": "值",
+    "0": {"0": "zero"},
+    "n": None,
+}
+
+
+def run(pointer, *, root_allowed=False, places=None):
+    """The findings about one path and what it leads to."""
+    steps = (places or Places(DATA, root_allowed=root_allowed)).check({"path": pointer}, "/e/0")
+    findings = []
+    while True:
+        try:
+            findings.append(next(steps))
+        except StopIteration as end:
+            return [finding.path for finding in findings], end.value
+
+
+@pytest.mark.parametrize(
+    ("pointer", "value"),
+    [
+        ("/data/a", "x"),
+        ("/data/b", DATA["b"]),
+        ("/data/b/0", 1),
+        ("/data/b/1/c", None),
+        ("/data/b/2", []),
+        ("/data/a~1b~0c", {"": 2}),
+        ("/data/a~1b~0c/", 2),
+        ("/data/", 3),
+        ("/data/键", "值"),
+        ("/data/0/0", "zero"),
+        ("/data/n", None),
+    ],
+)
+def test_a_pointer_leads_to_its_value(pointer, value):
+    findings, place = run(pointer)
+    assert findings == []
+    assert place[1] == value
+    assert place[0] is not None
+
+
+@pytest.mark.parametrize(
+    "pointer",
+    [
+        "",
+        "/",
+        "data/a",
+        "a",
+        "/a",
+        "/Data/a",
+        "/data/A",
+        "/data/missing",
+        "/data/a/0",
+        "/data/a/",
+        "/data/b/3",
+        "/data/b/-",
+        "/data/b/-1",
+        "/data/b/00",
+        "/data/b/01",
+        "/data/b/+1",
+        "/data/b/1.0",
+        "/data/b/1e0",
+        "/data/b/ 1",
+        "/data/b/\u0661",
+        "/data/b/" + "9" * 5_000,
+        "/data/a/b~c",
+        "/data/a~1b~c",
+        "/data/a~2",
+        "/data/~",
+        "#/data/a",
+        "/data/%61",
+        "/data/n/x",
+        "//data/a",
+    ],
+)
+def test_a_pointer_that_leads_nowhere_is_refused(pointer):
+    assert run(pointer) == (["/e/0/path"], None)
+
+
+@pytest.mark.parametrize("pointer", [None, 1, True, [], ["/data/a"], {}], ids=repr)
+def test_a_path_is_text(pointer):
+    assert run(pointer) == (["/e/0/path"], None)
+
+
+def test_a_missing_path_is_left_to_the_check_of_keys():
+    assert list(Places(DATA, root_allowed=True).check({}, "/e/0")) == []
+
+
+def test_the_root_is_a_place_for_checks_and_none_for_evidence():
+    assert run("/data", root_allowed=True) == ([], (None, DATA))
+    assert run("/data", root_allowed=False) == (["/e/0/path"], None)
+
+
+@pytest.mark.parametrize("pointer", ["/data/a", "/data", "/data/b/1/c"])
+def test_no_place_stands_twice(pointer):
+    places = Places(DATA, root_allowed=True)
+    assert run(pointer, places=places)[0] == []
+    assert run(pointer, places=places) == (["/e/0/path"], None)
+
+
+def test_equal_values_at_two_places_are_two_places():
+    places = Places({"a": [], "b": []}, root_allowed=False)
+    first, second = run("/data/a", places=places)[1], run("/data/b", places=places)[1]
+    assert first[0] != second[0]
+
+
+def test_a_long_path_is_shown_shortened():
+    (finding,) = Places(DATA, root_allowed=False).check({"path": "/data/" + "x" * 9_999}, "")
+    assert len(finding.found) < 200
