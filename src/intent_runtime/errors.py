@@ -67,7 +67,7 @@ DATA_ISSUE_CATEGORIES: Final[dict[str, IssueCategory]] = {
 }
 
 
-class IntentIssue(msgspec.Struct, frozen=True):
+class IntentIssue(msgspec.Struct, frozen=True, gc=False):
     """One business problem: `path` is a JSON Pointer under `/data`, or None for the request."""
 
     code: str

@@ -16,7 +16,7 @@ REQUEST_KEYS: Final = frozenset({"input", "fields", "context"})
 _ROLES: Final = frozenset({"user", "assistant", "tool"})
 
 
-class Source(msgspec.Struct, frozen=True, rename="camel"):
+class Source(msgspec.Struct, frozen=True, rename="camel", gc=False):
     """One piece of material that evidence may quote."""
 
     source_id: str

@@ -13,7 +13,7 @@ _NOT_BLANK = re.compile("[^\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u
 
 def is_blank(text: str) -> bool:
     """Whether `text` holds nothing but white space (contract section 6)."""
-    return _NOT_BLANK.search(text) is None
+    return not text[:1].isalnum() and _NOT_BLANK.search(text) is None
 
 
 def utf8_length(text: str) -> int:

@@ -1,6 +1,8 @@
 """Public values: frozen, typed, with one mapping to the wire (contract sections 2, 3, 6, 7, 9).
 
 Python names are snake_case; `rename="camel"` makes the wire names, here and nowhere else.
+`gc=False` marks values that hold only strings and values like themselves: no cycle can go through
+them, and a bridge may retain very many.
 """
 
 from __future__ import annotations
@@ -55,14 +57,14 @@ def _veiled(value: object, *, open_: bool) -> str:
     return f"<{len(value)}>" if isinstance(value, Sized) else repr(value)
 
 
-class Clarification(TextValue, frozen=True, rename="camel"):
+class Clarification(TextValue, frozen=True, rename="camel", gc=False):
     """A question that must be answered before an intent can be carried out."""
 
     question: str
     options: tuple[str, ...] = ()
 
 
-class IntentItem(TextValue, frozen=True, rename="camel", omit_defaults=True):
+class IntentItem(TextValue, frozen=True, rename="camel", omit_defaults=True, gc=False):
     """One thing the user wants done now (contract section 2).
 
     `reason` is None exactly when `status` is `ready`; `clarification` is empty unless `status` is
@@ -80,7 +82,7 @@ class IntentItem(TextValue, frozen=True, rename="camel", omit_defaults=True):
     clarification: tuple[Clarification, ...] = ()
 
 
-class EvidenceSource(TextValue, frozen=True, rename="camel"):
+class EvidenceSource(TextValue, frozen=True, rename="camel", gc=False):
     """A verbatim quote from one source (`input` or `context:N`)."""
 
     shown: ClassVar[frozenset[str]] = frozenset({"source_id"})
@@ -89,7 +91,7 @@ class EvidenceSource(TextValue, frozen=True, rename="camel"):
     quote: str
 
 
-class Evidence(TextValue, frozen=True, rename="camel"):
+class Evidence(TextValue, frozen=True, rename="camel", gc=False):
     """What a value of `data` rests on; `path` is a JSON Pointer under `/data`."""
 
     path: str
@@ -135,7 +137,7 @@ class IntentResult(TextValue, frozen=True, rename="camel"):
         return msgspec.convert(self.data, kind)
 
 
-class ContextMessage(TextValue, frozen=True, rename="camel"):
+class ContextMessage(TextValue, frozen=True, rename="camel", gc=False):
     """One message of explicit context; `role` is `user`, `assistant` or `tool`."""
 
     shown: ClassVar[frozenset[str]] = frozenset({"role"})
@@ -206,7 +208,7 @@ class ModelRequest(TextValue, frozen=True, rename="camel"):
         }
 
 
-class TokenUsage(WireValue, frozen=True, rename="camel"):
+class TokenUsage(WireValue, frozen=True, rename="camel", gc=False):
     """Tokens a provider counted for one reply."""
 
     input_tokens: int = 0

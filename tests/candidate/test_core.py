@@ -311,11 +311,6 @@ def test_a_null_action_keeps_its_key_on_the_wire():
     ]
 
 
-def test_a_question_without_options_keeps_the_empty_list_on_the_wire():
-    wire = assemble("x", ACCEPTED[5][1]).to_dict()
-    assert wire["intents"][0]["clarification"] == [{"question": "Which?", "options": []}]
-
-
 def test_assembly_keeps_order_and_repeats_and_the_exact_input():
     candidate = core(
         requirements=["b", "a", "b"], intents=[intent(target=t) for t in ("2", "1", "2")]

@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 from intent_runtime.candidate.findings import Finding, Findings, LimitExcess
 from intent_runtime.candidate.shapes import (
     closed_object,
+    keys,
     list_of_texts,
     nullable_text,
     required_text,
@@ -17,15 +18,17 @@ from intent_runtime.jsontypes import Json, JsonObject
 from intent_runtime.text import preview
 from intent_runtime.values import Clarification, IntentItem, IntentResult
 
-_ROOT_KEYS: Final = ("normalizedInput", "primaryIntent", "requirements", "prohibitions", "intents")
-_INTENT_KEYS: Final = ("action", "target", "requirements", "blockers")
-_BLOCKER_KEYS: Final = (
+_ROOT_KEYS: Final = keys(
+    "normalizedInput", "primaryIntent", "requirements", "prohibitions", "intents"
+)
+_INTENT_KEYS: Final = keys("action", "target", "requirements", "blockers")
+_BLOCKER_KEYS: Final = keys(
     "clarificationReason",
     "questions",
     "confirmationReason",
     "conditionReason",
 )
-_QUESTION_KEYS: Final = ("question", "options")
+_QUESTION_KEYS: Final = keys("question", "options")
 _ALLOWED_ACTIONS: Final = ", ".join(f'"{action}"' for action in ACTIONS) + " or null"
 
 

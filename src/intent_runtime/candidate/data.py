@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, cast
 
 import msgspec
@@ -10,7 +10,7 @@ import msgspec
 from intent_runtime.candidate.findings import Finding, Findings, LimitExcess
 from intent_runtime.candidate.places import Places
 from intent_runtime.candidate.quotes import Quotes
-from intent_runtime.candidate.shapes import closed_object, one_of, required_text
+from intent_runtime.candidate.shapes import closed_object, keys, one_of, required_text
 from intent_runtime.errors import DATA_ISSUE_CATEGORIES, IntentIssue
 from intent_runtime.jsontypes import Json, JsonObject
 from intent_runtime.pointer import Key, Location, escape, parse, render
@@ -20,12 +20,13 @@ from intent_runtime.schema.weights import Shape
 from intent_runtime.text import name_list, preview
 from intent_runtime.values import Evidence, IntentLimits
 
-_ROOT_KEYS: Final = ("data", "evidence", "descriptionChecks", "fieldResults", "issues")
-_LISTS: Final = _ROOT_KEYS[1:]
-_EVIDENCE_KEYS: Final = ("path", "mode", "sources")
-_CHECK_KEYS: Final = ("path", "verdict", "explanation", "sources")
-_RESULT_KEYS: Final = ("path", "status", "explanation")
-_ISSUE_KEYS: Final = ("code", "category", "path", "message")
+_ROOT_KEYS: Final = keys("data", "evidence", "descriptionChecks", "fieldResults", "issues")
+_LISTS: Final = tuple(_ROOT_KEYS)[1:]
+_EVIDENCE_KEYS: Final = keys("path", "mode", "sources")
+_CHECK_KEYS: Final = keys("path", "verdict", "explanation", "sources")
+_RESULT_KEYS: Final = keys("path", "status", "explanation")
+_ISSUE_KEYS: Final = keys("code", "category", "path", "message")
+_ISSUE_TEXTS: Final = ("code", "category", "message")
 
 _MODES: Final = ("exact", "semantic")
 _STATUSES: Final = ("extracted", "not_provided", "not_applicable", "issue")
@@ -53,7 +54,7 @@ class DataReview:
         self._material = material
         self._quotes = Quotes(material.sources)
         self._issue_paths: list[str | None] = []
-        self._covered: set[Location] = set()
+        self._covered: set[Location | None] = set()
         self.findings = Findings()
         self.checked_paths: list[str] = []
         self.issues: tuple[IntentIssue, ...] = ()
@@ -75,12 +76,11 @@ class DataReview:
         excess = review._envelope(limits)
         if excess is not None:
             return excess
-        findings = review.findings
-        findings.extend(review._evidence())
-        findings.extend(review._leaves())
-        findings.extend(review._checks())
-        findings.extend(review._issues())
-        findings.extend(review._field_results())
+        review._evidence()
+        review._leaves()
+        review._checks()
+        review._issues()
+        review._field_results()
         return review
 
     def _list(self, key: str) -> list[Json]:
@@ -101,11 +101,11 @@ class DataReview:
             if excess is not None:
                 return excess
         for name in self.data:
-            if name not in self._material.projection.names:
+            if name not in self._material.projection.fields:
                 findings.add(
                     f"/data/{escape(name)}",
                     "is not a selected field",
-                    allowed=name_list(self._material.projection.names),
+                    allowed=name_list(tuple(self._material.projection.fields)),
                 )
         return None
 
@@ -127,30 +127,35 @@ class DataReview:
             )
         return None
 
-    def _entries(
-        self, key: str, keys: tuple[str, ...], check: Callable[[JsonObject, str], Iterator[Finding]]
-    ) -> Iterator[Finding]:
+    def _entries(self, key: str, expected: dict[str, None]) -> Iterator[tuple[JsonObject, str]]:
+        """The entries of a list that are objects, with their paths."""
         for index, entry in enumerate(self._list(key)):
             path = f"/{key}/{index}"
-            yield from closed_object(entry, path, keys)
+            self.findings.extend(closed_object(entry, path, expected))
             if isinstance(entry, dict):
-                yield from check(entry, path)
+                yield entry, path
 
-    def _evidence(self) -> Iterator[Finding]:
+    def _evidence(self) -> None:
         places = Places(self.data, root_allowed=False)
+        findings = self.findings
+        for entry, path in self._entries("evidence", _EVIDENCE_KEYS):
+            findings.extend(one_of(entry, path, "mode", _MODES))
+            findings.extend(self._quotes.check(entry, path))
+            place = places.find(entry)
+            if place is None:
+                findings.extend(places.explain(entry, path))
+                continue
+            location, value = place
+            self._covered.add(location)
+            if entry.get("mode") == "exact" and not _is_exact(value, entry):
+                findings.add(
+                    f"{path}/mode",
+                    "exact needs a string equal to one of its quotes",
+                    found=f"value {preview(value)}",
+                    allowed='"semantic", or a quote equal to the string',
+                )
 
-        def check(entry: JsonObject, path: str) -> Iterator[Finding]:
-            yield from one_of(entry, path, "mode", _MODES)
-            yield from self._quotes.check(entry, path)
-            place = yield from places.check(entry, path)
-            if place is not None and place[0] is not None:
-                self._covered.add(place[0])
-                if entry.get("mode") == "exact":
-                    yield from _exactness(place[1], entry, path)
-
-        return self._entries("evidence", _EVIDENCE_KEYS, check)
-
-    def _leaves(self) -> Iterator[Finding]:
+    def _leaves(self) -> None:
         """Every leaf and every empty container has evidence; counts the shape on the way."""
         nodes, objects, size = 1, 1, 0
         stack: list[tuple[dict[str, Json] | list[Json], Any]] = [(self.data, None)]
@@ -170,69 +175,56 @@ class DataReview:
                 elif isinstance(value, str):
                     size += len(value) if value.isascii() else 4 * len(value)
                 if (id(container), key) not in covered:
-                    yield Finding(
-                        _trail_path((trail, key)) if not self.findings.full else "/data",
+                    self.findings.add(
+                        "/data" if self.findings.full else _trail_path((trail, key)),
                         "needs an evidence entry",
                         found=preview(value),
                         allowed="an entry in evidence with this path",
                     )
         self.shape = Shape(nodes, objects, size)
 
-    def _checks(self) -> Iterator[Finding]:
+    def _checks(self) -> None:
         places = Places(self.data, root_allowed=True)
+        findings = self.findings
         made: list[IntentIssue] = []
-
-        def check(entry: JsonObject, path: str) -> Iterator[Finding]:
-            yield from one_of(entry, path, "verdict", _VERDICTS)
-            yield from required_text(entry, path, "explanation")
-            yield from self._quotes.check(entry, path)
-            place = yield from places.check(entry, path)
-            pointer = entry.get("path")
-            if place is None or not isinstance(pointer, str):
-                return
+        for entry, path in self._entries("descriptionChecks", _CHECK_KEYS):
+            findings.extend(one_of(entry, path, "verdict", _VERDICTS))
+            findings.extend(required_text(entry, path, "explanation"))
+            findings.extend(self._quotes.check(entry, path))
+            if places.find(entry) is None:
+                findings.extend(places.explain(entry, path))
+                continue
+            pointer = str(entry["path"])
             self.checked_paths.append(pointer)
             code = _VERDICT_ISSUES.get(str(entry.get("verdict")))
             if code is not None:
                 self._issue_paths.append(pointer)
-                message = str(entry.get("explanation"))
-                made.append(IntentIssue(code, "definition", pointer, message))
-
-        yield from self._entries("descriptionChecks", _CHECK_KEYS, check)
+                explanation = str(entry.get("explanation"))
+                made.append(IntentIssue(code, "definition", pointer, explanation))
         self.issues = tuple(made)
 
-    def _issues(self) -> Iterator[Finding]:
+    def _issues(self) -> None:
+        findings = self.findings
         listed: list[IntentIssue] = []
-
-        def check(entry: JsonObject, path: str) -> Iterator[Finding]:
-            code, category = entry.get("code"), entry.get("category")
-            yield from one_of(entry, path, "code", tuple(DATA_ISSUE_CATEGORIES))
-            expected = DATA_ISSUE_CATEGORIES.get(code) if isinstance(code, str) else None
-            if "category" in entry and (
-                category != expected if expected else not isinstance(category, str)
-            ):
-                yield Finding(
-                    f"{path}/category",
-                    "must be the category of the issue's code",
-                    found=preview(category),
-                    allowed=expected or "the category of the code",
-                )
-            yield from required_text(entry, path, "message")
-            pointer = entry.get("path")
-            if "path" in entry and not self._names_selection(pointer):
-                yield Finding(
+        for entry, path in self._entries("issues", _ISSUE_KEYS):
+            findings.extend(one_of(entry, path, "code", tuple(DATA_ISSUE_CATEGORIES)))
+            findings.extend(_category(entry, path))
+            findings.extend(required_text(entry, path, "message"))
+            if "path" not in entry:
+                continue
+            pointer = entry["path"]
+            if not self._names_selection(pointer):
+                findings.add(
                     f"{path}/path",
                     "must be null, /data, or a path into a selected field",
                     found=preview(pointer),
                     allowed="null, /data, /data/<selected field>, or below one",
                 )
-            elif "path" in entry:
-                shown = cast("str | None", pointer)
-                self._issue_paths.append(shown)
-                listed.append(
-                    IntentIssue(str(code), str(category), shown, str(entry.get("message")))
-                )
-
-        yield from self._entries("issues", _ISSUE_KEYS, check)
+                continue
+            place = cast("str | None", pointer)
+            self._issue_paths.append(place)
+            code, category, message = (str(entry.get(key)) for key in _ISSUE_TEXTS)
+            listed.append(IntentIssue(code, category, place, message))
         self.issues += tuple(listed)
 
     def _names_selection(self, pointer: Json) -> bool:
@@ -243,48 +235,35 @@ class DataReview:
             tokens
             and len(tokens) > 1
             and tokens[0] == "data"
-            and tokens[1] in self._material.projection.names
+            and tokens[1] in self._material.projection.fields
         )
 
-    def _field_results(self) -> Iterator[Finding]:
-        names = {f"/data/{escape(name)}": name for name in self._material.projection.names}
+    def _field_results(self) -> None:
+        findings = self.findings
+        names = {f"/data/{escape(name)}": name for name in self._material.projection.fields}
         seen: set[str] = set()
-
-        def check(entry: JsonObject, path: str) -> Iterator[Finding]:
-            yield from one_of(entry, path, "status", _STATUSES)
-            yield from required_text(entry, path, "explanation")
-            if "path" not in entry:
-                return
-            pointer = entry["path"]
-            if not isinstance(pointer, str) or pointer not in names:
-                yield Finding(
+        for entry, path in self._entries("fieldResults", _RESULT_KEYS):
+            findings.extend(one_of(entry, path, "status", _STATUSES))
+            findings.extend(required_text(entry, path, "explanation"))
+            pointer = entry.get("path")
+            if isinstance(pointer, str) and pointer in names and pointer not in seen:
+                seen.add(pointer)
+                findings.extend(self._conclusion(entry, path, pointer, names[pointer]))
+            elif "path" in entry:
+                findings.add(
                     f"{path}/path",
-                    "must be the path of a selected field",
+                    "must be the path of a selected field, each once",
                     found=preview(pointer),
                     allowed=name_list(tuple(names)),
                 )
-            elif pointer in seen:
-                yield Finding(
-                    f"{path}/path",
-                    "must not stand twice in this list",
-                    found=preview(pointer),
-                    allowed="once",
-                )
-            else:
-                seen.add(pointer)
-                yield from self._conclusion(entry, path, pointer, names[pointer])
-
-        yield from self._entries("fieldResults", _RESULT_KEYS, check)
-        if "fieldResults" not in self._candidate:
-            return
-        for pointer in names:
-            if pointer not in seen:
-                yield Finding(
-                    "/fieldResults",
-                    "needs exactly one entry for each selected field",
-                    found=f"none for {pointer}",
-                    allowed="one with this path",
-                )
+        missing = [pointer for pointer in names if pointer not in seen]
+        for pointer in missing if "fieldResults" in self._candidate else ():
+            findings.add(
+                "/fieldResults",
+                "needs exactly one entry for each selected field",
+                found=f"none for {pointer}",
+                allowed="one with this path",
+            )
 
     def _conclusion(
         self, entry: JsonObject, path: str, pointer: str, name: str
@@ -359,21 +338,25 @@ class DataReview:
         return msgspec.convert(self._list("evidence"), tuple[Evidence, ...])
 
 
-def _exactness(value: Json, entry: JsonObject, path: str) -> Iterator[Finding]:
-    """An exact value is a string equal to at least one of its quotes."""
+def _category(entry: JsonObject, path: str) -> Iterable[Finding]:
+    """The one category that an issue's code may carry."""
+    code, category = entry.get("code"), entry.get("category")
+    expected = DATA_ISSUE_CATEGORIES.get(code) if isinstance(code, str) else None
+    good = category == expected if expected else isinstance(category, str)
+    if good or "category" not in entry:
+        return ()
+    rule = "must be the category of the issue's code"
+    allowed = expected or "the category of the code"
+    return (Finding(f"{path}/category", rule, found=preview(category), allowed=allowed),)
+
+
+def _is_exact(value: Json, entry: JsonObject) -> bool:
+    """Whether a value is a string equal to at least one of its quotes."""
     sources = entry.get("sources")
-    quotes = [
-        source.get("quote")
+    return isinstance(value, str) and any(
+        isinstance(source, dict) and source.get("quote") == value
         for source in (sources if isinstance(sources, list) else [])
-        if isinstance(source, dict)
-    ]
-    if not isinstance(value, str) or value not in quotes:
-        yield Finding(
-            f"{path}/mode",
-            "exact needs a string equal to one of its quotes",
-            found=f"value {preview(value)}",
-            allowed='"semantic", or a quote equal to the string',
-        )
+    )
 
 
 def _trail_path(trail: Any) -> str:

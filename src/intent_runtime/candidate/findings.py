@@ -20,7 +20,7 @@ class LimitExcess(msgspec.Struct, frozen=True):
     message: str
 
 
-class Finding(msgspec.Struct, frozen=True):
+class Finding(msgspec.Struct, frozen=True, gc=False):
     """One violation: where (a JSON Pointer into the candidate), the rule, what was found.
 
     `rule` is ours and may stand in messages; `path`, `found` and `allowed` may hold a model's or
@@ -34,7 +34,7 @@ class Finding(msgspec.Struct, frozen=True):
 
     def to_dict(self) -> dict[str, str]:
         """The shape a repair task shows."""
-        entry = {"path": shorten(self.path, _MAX_PATH), "rule": self.rule}
+        entry = {"path": self.path, "rule": self.rule}
         if self.found is not None:
             entry["found"] = self.found
         if self.allowed is not None:
@@ -62,7 +62,7 @@ class Findings:
         """Record one violation."""
         self.count += 1
         if len(self.kept) < MAX_FINDINGS:
-            self.kept.append(Finding(path, rule, found, allowed))
+            self.kept.append(Finding(shorten(path, _MAX_PATH), rule, found, allowed))
 
     def extend(self, findings: Iterable[Finding]) -> None:
         """Record violations found elsewhere."""

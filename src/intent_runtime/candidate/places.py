@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Iterable
 
 from intent_runtime.candidate.findings import Finding
 from intent_runtime.jsontypes import Json, JsonObject
@@ -18,35 +18,35 @@ class Places:
         self._root_allowed = root_allowed
         self._seen: set[str] = set()
 
-    def check(
-        self, entry: JsonObject, path: str
-    ) -> Generator[Finding, None, tuple[Location | None, Json] | None]:
-        """The location and value an entry's `path` leads to; `/data` itself has no location."""
+    def find(self, entry: JsonObject) -> tuple[Location | None, Json] | None:
+        """The location and value an entry's `path` leads to, the first time; else `explain`.
+
+        `/data` itself has no location.
+        """
         pointer = entry.get("path")
-        where = f"{path}/path"
-        if not isinstance(pointer, str):
-            if "path" in entry:
-                yield Finding(
-                    where, "must be a JSON Pointer", found=preview(pointer), allowed="text"
-                )
+        if not isinstance(pointer, str) or pointer in self._seen:
             return None
-        if pointer in self._seen:
-            yield Finding(
-                where, "must not stand twice in this list", found=preview(pointer), allowed="once"
-            )
-            return None
-        self._seen.add(pointer)
-        if pointer == "/data" and self._root_allowed:
-            return None, self._data
-        tokens = parse(pointer)
-        inner = tokens[1:] if tokens and tokens[0] == "data" else None
-        place = locate(self._data, inner) if inner else None
-        if place is None:
-            root = "/data, or " if self._root_allowed else ""
-            yield Finding(
-                where,
-                "must lead to a value in data",
-                found=preview(pointer),
-                allowed=f"{root}/data/... of a returned value",
-            )
+        place: tuple[Location | None, Json] | None = None
+        if pointer.startswith("/data/"):
+            tokens = parse(pointer[5:])
+            place = locate(self._data, tokens) if tokens else None
+        elif pointer == "/data" and self._root_allowed:
+            place = (None, self._data)
+        if place is not None:
+            self._seen.add(pointer)
         return place
+
+    def explain(self, entry: JsonObject, path: str) -> Iterable[Finding]:
+        """Why `find` found nothing."""
+        if "path" not in entry:
+            return ()
+        pointer, where = entry["path"], f"{path}/path"
+        found = preview(pointer)
+        if not isinstance(pointer, str):
+            return (Finding(where, "must be a JSON Pointer", found=found, allowed="text"),)
+        if pointer in self._seen:
+            rule = "must not stand twice in this list"
+            return (Finding(where, rule, found=found, allowed="once"),)
+        root = "/data, or " if self._root_allowed else ""
+        allowed = f"{root}/data/... of a returned value"
+        return (Finding(where, "must lead to a value in data", found=found, allowed=allowed),)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from intent_runtime.candidate.findings import Finding
-from intent_runtime.candidate.shapes import closed_object, required_text
+from intent_runtime.candidate.shapes import closed_object, keys, required_text
 from intent_runtime.jsontypes import Json, JsonObject
-from intent_runtime.text import name_list, preview
+from intent_runtime.text import is_blank, name_list, preview
 
-_SOURCE_KEYS: Final = ("sourceId", "quote")
+_SOURCE_KEYS: Final = keys("sourceId", "quote")
 
 
 class Quotes:
@@ -20,8 +20,14 @@ class Quotes:
         self._sources = sources
         self._quoted: dict[tuple[str, str], bool] = {}
 
-    def check(self, entry: JsonObject, path: str) -> Iterator[Finding]:
-        """The `sources` of an entry: known, not empty, quoted verbatim."""
+    def check(self, entry: JsonObject, path: str) -> Iterable[Finding]:
+        """The `sources` of an entry: not empty, known, quoted verbatim."""
+        sources = entry.get("sources")
+        if isinstance(sources, list) and sources and all(map(self._is_good, sources)):
+            return ()
+        return self._explain(entry, path)
+
+    def _explain(self, entry: JsonObject, path: str) -> Iterator[Finding]:
         if "sources" not in entry:
             return
         sources = entry["sources"]
@@ -35,6 +41,15 @@ class Quotes:
             return
         for index, source in enumerate(sources):
             yield from self._source(source, f"{path}/sources/{index}")
+
+    def _is_good(self, source: Json) -> bool:
+        """Whether there is nothing to find; most sources are good, and many are alike."""
+        if not isinstance(source, dict) or source.keys() != _SOURCE_KEYS.keys():
+            return False
+        source_id, quote = source["sourceId"], source["quote"]
+        if not isinstance(source_id, str) or not isinstance(quote, str) or is_blank(quote):
+            return False
+        return source_id in self._sources and self._is_quoted(source_id, quote)
 
     def _source(self, source: Json, path: str) -> Iterator[Finding]:
         yield from closed_object(source, path, _SOURCE_KEYS)

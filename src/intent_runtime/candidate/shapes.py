@@ -1,89 +1,98 @@
-"""Shapes that both candidates are made of: closed objects and non-blank texts.
+"""Shapes that both candidates are made of: closed objects, texts, fixed words.
 
-Each check yields findings and nothing else. A key that is missing is reported once, by
-`closed_object`; the checks of single members leave it alone.
+Each check gives findings and nothing else. Nearly all entries are good, so every check first looks
+whether there is anything to find and only then goes into detail. A key that is missing is reported
+once, by `closed_object`; the checks of single members leave it alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from intent_runtime.candidate.findings import Finding
 from intent_runtime.jsontypes import Json, JsonObject
 from intent_runtime.pointer import escape
 from intent_runtime.text import is_blank, name_list, preview
 
+_NONE: Final[tuple[Finding, ...]] = ()
 
-def closed_object(value: Json, path: str, keys: tuple[str, ...]) -> Iterator[Finding]:
-    """An object with exactly `keys`."""
+
+def keys(*names: str) -> dict[str, None]:
+    """The keys of a closed object, in order, for `closed_object`."""
+    return dict.fromkeys(names)
+
+
+def closed_object(value: Json, path: str, expected: dict[str, None]) -> Iterable[Finding]:
+    """An object with exactly the expected keys."""
+    if isinstance(value, dict) and value.keys() == expected.keys():
+        return _NONE
+    return _open_object(value, path, expected)
+
+
+def _open_object(value: Json, path: str, expected: dict[str, None]) -> Iterator[Finding]:
+    listed = ", ".join(expected)
     if not isinstance(value, dict):
-        yield Finding(path, "must be an object", found=preview(value), allowed=_keys(keys))
+        yield Finding(path, "must be an object", found=preview(value), allowed=listed)
         return
-    for key in keys:
+    for key in expected:
         if key not in value:
-            yield Finding(f"{path}/{key}", "is missing", allowed=f"exactly the keys {_keys(keys)}")
-    if len(value) > len(keys) or not all(key in keys for key in value):
-        for key in value:
-            if key not in keys:
-                yield Finding(
-                    f"{path}/{escape(key)}",
-                    "is not a key of this object",
-                    found=preview(value[key]),
-                    allowed=f"exactly the keys {_keys(keys)}",
-                )
+            yield Finding(f"{path}/{key}", "is missing", allowed=f"exactly the keys {listed}")
+    for key in value:
+        if key not in expected:
+            yield Finding(
+                f"{path}/{escape(key)}",
+                "is not a key of this object",
+                found=preview(value[key]),
+                allowed=f"exactly the keys {listed}",
+            )
 
 
-def required_text(parent: JsonObject, path: str, key: str) -> Iterator[Finding]:
+def required_text(parent: JsonObject, path: str, key: str) -> Iterable[Finding]:
     """A string that is not blank."""
-    if key in parent:
-        yield from text(parent[key], f"{path}/{key}")
+    return text(parent[key], f"{path}/{key}") if key in parent else _NONE
 
 
-def nullable_text(parent: JsonObject, path: str, key: str) -> Iterator[Finding]:
+def nullable_text(parent: JsonObject, path: str, key: str) -> Iterable[Finding]:
     """Null, or a string that is not blank."""
     value = parent.get(key)
     if value is None or (isinstance(value, str) and not is_blank(value)):
-        return
-    yield Finding(
-        f"{path}/{key}",
-        "must be null or a string that is not blank",
-        found=preview(value),
-        allowed="null, or text",
-    )
+        return _NONE
+    rule = "must be null or a string that is not blank"
+    return (Finding(f"{path}/{key}", rule, found=preview(value), allowed="null, or text"),)
 
 
-def list_of_texts(parent: JsonObject, path: str, key: str) -> Iterator[Finding]:
+def list_of_texts(parent: JsonObject, path: str, key: str) -> Iterable[Finding]:
     """An array of strings that are not blank."""
+    value = parent.get(key)
+    if isinstance(value, list):
+        if all(isinstance(item, str) and not is_blank(item) for item in value):
+            return _NONE
+        return _bad_texts(value, f"{path}/{key}")
     if key not in parent:
-        return
-    value = parent[key]
-    if not isinstance(value, list):
-        yield Finding(
-            f"{path}/{key}", "must be an array", found=preview(value), allowed="[text, ...] or []"
-        )
-        return
-    for index, item in enumerate(value):
-        yield from text(item, f"{path}/{key}/{index}")
+        return _NONE
+    place, found = f"{path}/{key}", preview(value)
+    return (Finding(place, "must be an array", found=found, allowed="[text, ...] or []"),)
 
 
-def text(value: Json, path: str) -> Iterator[Finding]:
+def _bad_texts(items: list[Json], path: str) -> Iterator[Finding]:
+    for index, item in enumerate(items):
+        yield from text(item, f"{path}/{index}")
+
+
+def text(value: Json, path: str) -> Iterable[Finding]:
     """A string that is not blank."""
     if not isinstance(value, str):
-        yield Finding(path, "must be a string", found=preview(value), allowed="text")
-    elif is_blank(value):
-        yield Finding(path, "must not be blank", found=preview(value), allowed="text")
+        return (Finding(path, "must be a string", found=preview(value), allowed="text"),)
+    if is_blank(value):
+        return (Finding(path, "must not be blank", found=preview(value), allowed="text"),)
+    return _NONE
 
 
-def one_of(entry: JsonObject, path: str, key: str, allowed: tuple[str, ...]) -> Iterator[Finding]:
+def one_of(parent: JsonObject, path: str, key: str, allowed: tuple[str, ...]) -> Iterable[Finding]:
     """One of a closed list of words."""
-    if key in entry and entry[key] not in allowed:
-        yield Finding(
-            f"{path}/{key}",
-            f"{key} must be one of its fixed values",
-            found=preview(entry[key]),
-            allowed=name_list(allowed),
-        )
-
-
-def _keys(keys: tuple[str, ...]) -> str:
-    return ", ".join(keys)
+    if key not in parent or parent[key] in allowed:
+        return _NONE
+    rule = f"{key} must be one of its fixed values"
+    found = preview(parent[key])
+    return (Finding(f"{path}/{key}", rule, found=found, allowed=name_list(allowed)),)

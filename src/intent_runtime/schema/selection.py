@@ -16,12 +16,13 @@ class Projection:
     """The schema of a selection; compiled when the first candidate comes."""
 
     def __init__(self, schema: dict[str, Any], names: tuple[str, ...]) -> None:
-        self.names = names
-        self.required = frozenset(name for name in schema.get("required", ()) if name in set(names))
+        self.fields: dict[str, Any] = {name: schema["properties"][name] for name in names}
+        required: list[str] = [name for name in schema.get("required", ()) if name in self.fields]
+        self.required = frozenset(required)
         self.schema: dict[str, Any] = {
             "type": "object",
-            "properties": {name: schema["properties"][name] for name in names},
-            "required": [name for name in schema.get("required", ()) if name in self.required],
+            "properties": self.fields,
+            "required": required,
             "additionalProperties": False,
         }
 

@@ -29,6 +29,9 @@ _THEN = re.compile(r"[，,]?(?:就|则|那么|才|再|的话)")
 _AFTERWARDS = re.compile(r"([^，,]{2,40}?)(?:之后|以后|(?<![最然随今])后)[，,]?(?:再|才|就)?")
 _BEFORE_VERB = re.compile(r"(把|将|给|向|跟|对|为|从|用|在|与|和|通过|根据|按照|按|针对|关于)")
 _STATES = re.compile(r".{0,6}?(?:是|已|：|:)(?!否|不是)")
+_WHEN = re.compile(r"时|后|完|再")
+_OTHERWISE = re.compile(r"否则|不然")
+_BEFOREHAND = re.compile(r".{1,8}?(?:之前|以前|前)")
 _DONE = re.compile(r"已经|已|了$|被|没有|还没|尚未|过了|完了")
 _TOPIC_VERB_END = re.compile(r"(?:一下|掉|吧|下)$")
 _LIMIT = re.compile(
@@ -78,13 +81,12 @@ class _Reader:
             return [demand] if confirmations else []
         start, end = span
         begin = _skip(self._view, start, end)
-        if phrases("lead_ins", "zh").fullmatch(self._view, begin, end):
-            demand = Step("confirmation", span, confirmations=confirmations)
-            return [demand] if confirmations else []
-        proceeds = phrases("proceed_phrases", "zh").match(self._view, begin, end)
-        if confirmations and proceeds and proceeds.end() == end:
+        empty = phrases("lead_ins", "zh").fullmatch(self._view, begin, end)
+        if confirmations and (empty or self._only_demands(start, begin, end)):
             return [Step("confirmation", span, confirmations=confirmations)]
-        for at in {start, begin}:
+        if empty:
+            return []
+        for at in (start, begin):
             if phrases("condition_markers", "zh").match(self._view, at, end):
                 held = self._conditional(at, end, confirmations)
                 if held is not None:
@@ -92,6 +94,16 @@ class _Reader:
         if phrases("prohibition_markers", "zh").match(self._view, begin, end):
             return [Step("prohibition", (begin, end))]
         return [self._clause(begin, end, confirmations)]
+
+    def _only_demands(self, start: int, begin: int, end: int) -> bool:
+        """`执行`, `取消之前`, `除非`: what is left beside a demand to be asked has no action."""
+        view = self._view
+        if _BEFOREHAND.fullmatch(view, begin, end):
+            return True
+        return any(
+            phrases(section, "zh").fullmatch(view, at, end)
+            for section, at in (("proceed_phrases", begin), ("condition_markers", start))
+        )
 
     def _clause(self, begin: int, end: int, confirmations: tuple[Span, ...]) -> Step:
         if phrases("requirement_markers", "zh").match(self._view, begin, end):
@@ -120,11 +132,14 @@ class _Reader:
         """`如果已发货就取消` holds its action; `如果已发货` waits for the next clause."""
         view = self._view
         weak = view[start] in "当等待在"
-        if weak and not re.search(r"时|后|之后|以后|完|再", view[start:end]):
+        if weak and _WHEN.search(view, start, end) is None:
             return None
-        if view.startswith(("否则", "不然"), start):
-            step = self._clause(_skip(view, start + 2, end), end, confirmations)
-            return [replace(step, conditions=((start, start + 2),))]
+        otherwise = _OTHERWISE.match(view, start, end)
+        if otherwise is not None:
+            return [
+                replace(step, conditions=(otherwise.span(), *step.conditions))
+                for step in self._read((otherwise.end(), end))
+            ]
         for match in _THEN.finditer(view, start + 1, end):
             begin = _skip(view, match.end(), end)
             if begin < end and self._verb(begin, end) is not None:
@@ -204,7 +219,7 @@ class _Reader:
                 break
             begin = opener.end()
         span = trimmed(self._text, begin, end)
-        if span is None:
+        if span is None or self._view[slice(*span)] in vocabulary.words("softeners", "zh"):
             return None
         return self._without_tail(span)
 
@@ -212,7 +227,7 @@ class _Reader:
         """`天气如何`, `是多少`, `一下`: what asks or softens is no part of the object."""
         part = self._view[slice(*span)]
         tails = sorted(vocabulary.words("question_tails", "zh"), key=len, reverse=True)
-        for tail in (*tails, "一下", "吧"):
+        for tail in tails:
             if part.endswith(tail) and len(part) > len(tail):
                 return trimmed(self._text, span[0], span[1] - len(tail)) or span
         return span
@@ -283,8 +298,6 @@ class _Reader:
         """`处理一下`, `这个订单处理一下`: something is to be done, but not said what."""
         vague = phrases("vague_verbs", "zh").match(self._view, begin, end)
         target = self._object(vague.end(), end) if vague else None
-        if target is not None and self._view[slice(*target)] in ("一下", "下"):
-            target = None
         if vague is None and not _DONE.search(self._view, begin, end):
             ends = _TOPIC_VERB_END.search(self._view, begin, end)
             lead = _BEFORE_VERB.match(self._view, begin, end)

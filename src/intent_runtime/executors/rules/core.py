@@ -128,10 +128,9 @@ class _Reading:
     def _resolved(self, step: Step) -> tuple[Step, str | None, list[str]]:
         """The object, after looking up what `it` refers to, and what the words leave besides."""
         if step.target is None:
-            return step, None, []
+            return self._elided(step)
         target = self._text[step.target[0] : step.target[1]][:_TARGET_LIMIT]
-        first = _directed(target)
-        if first and self._antecedent is not None:
+        if _directed(target) and self._antecedent is not None:
             return step, self._antecedent, [target]
         pronoun = _pronoun(target)
         if not pronoun:
@@ -142,6 +141,14 @@ class _Reading:
             return replace(step, unclear="reference"), None, []
         rest = target[len(pronoun) :].strip(" ,，")
         return step, self._antecedent, [rest] if rest else []
+
+    def _elided(self, step: Step) -> tuple[Step, str | None, list[str]]:
+        """`查询订单 5，然后取消`: Chinese leaves out the object that was just named."""
+        known = self._antecedent
+        if step.unclear != "object" or known is None or not has_han(step.verb):
+            return step, None, []
+        # `A的B` names two things, and either may be meant.
+        return (step, None, []) if "的" in known else (replace(step, unclear=""), known, [])
 
     def _add_condition(
         self, step: Step, following: Sequence[Step], first: int, waiting: list[str]

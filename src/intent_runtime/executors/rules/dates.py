@@ -75,8 +75,11 @@ _SPELLED_FORMS: Final = {
 _SPELLED_FORMAT = re.compile("|".join(_SPELLED_FORMS))
 
 
-def moments(narrow: str) -> Iterator[Moment]:
-    """Every written date, then every written time, in the text."""
+def moments(narrow: str, lower: str) -> Iterator[Moment]:
+    """Every written date, then every written time, in the text.
+
+    `narrow` has ASCII digits, `lower` is lower-case; both have the same offsets.
+    """
     for match in _YMD.finditer(narrow):
         day = _day(int(match["y"]), int(match["m"]), int(match["d"]))
         clock = _clock(match) if match["h"] else None
@@ -84,7 +87,12 @@ def moments(narrow: str) -> Iterator[Moment]:
     for match in _NUMERIC.finditer(narrow):
         numeric = (int(match["a"]), int(match["b"]), int(match["y"]))
         yield _with_single_reading(Moment("date", *match.span(), numeric=numeric))
-    yield from _spelled_dates(narrow)
+    if any(month in lower for month in _months()):
+        yield from _dates_with_month_names(narrow)
+    for match in _ZH_DATE.finditer(narrow):
+        year = match["y"]
+        day = _day(int(year), int(match["m"]), int(match["d"])) if year else None
+        yield Moment("date", *match.span(), day)
     for pattern in (_TIME, _HOUR, _ZH_TIME):
         for match in pattern.finditer(narrow):
             yield Moment("time", *match.span(), clock=_clock(match), offset=_offset(match))
@@ -142,16 +150,12 @@ def _spelled_patterns() -> tuple[re.Pattern[str], ...]:
     )
 
 
-def _spelled_dates(text: str) -> Iterator[Moment]:
+def _dates_with_month_names(text: str) -> Iterator[Moment]:
     for pattern in _spelled_patterns():
         for match in pattern.finditer(text):
             year, month = match["y"], _months()[match["m"].lower()]
             day = _day(int(year), month, int(match["d"])) if year else None
             yield Moment("date", *match.span(), day)
-    for match in _ZH_DATE.finditer(text):
-        year = match["y"]
-        day = _day(int(year), int(match["m"]), int(match["d"])) if year else None
-        yield Moment("date", *match.span(), day)
 
 
 def _with_single_reading(moment: Moment) -> Moment:

@@ -40,6 +40,7 @@ _QUESTION_HEAD = re.compile(
     r"(?:what|who|which|where|how)(?:'s|’s|s|\s+(?:is|are|was|were|will\s+be))\b\s*+"
     r"(?:(?:the|a|an)\s)?"
 )
+_OR = re.compile(r"\sor\s")
 _SUM = re.compile(r"\d\s?[-+*/x×÷^]\s?\d")
 _LIMIT = re.compile(
     r"\b(?:only|at most|at least|no more than|no less than|up to|a maximum of|limited to)\s"
@@ -102,7 +103,7 @@ class _Reader:
             return "□" in view[begin : begin + 1]
         if first.group() in vocabulary.words("question_words", "en"):
             return separator.group() != "," or self._sentence.is_question
-        verb = verbs("en").match(view, begin, end)
+        verb = verbs("en").match(view, skip(view, begin, end, "weak_lead_ins"), end)
         if verb is None:
             return False
         return not (strict or separator.group() == ",") or self._verb_is_sure(verb, end)
@@ -138,8 +139,11 @@ class _Reader:
         if self._is_purpose(begin, end):
             return Step("statement", (begin, end))
         polite = skip(view, begin, end, *_POLITE)
-        if phrases("prohibition_markers", "en").match(view, polite, end):
-            return Step("prohibition", (polite, end))
+        for at in (begin, polite):
+            if self._forbids(at, end):
+                return Step("prohibition", (at, end))
+        if phrases("requirement_openers", "en").match(view, polite, end):
+            return Step("requirement", (polite, end))
         step = self._action(begin, end, demanded) or self._restricted(begin, end)
         if step is not None:
             return step
@@ -148,6 +152,12 @@ class _Reader:
         if phrases("requirement_markers", "en").match(view, begin, end):
             return Step("requirement", (begin, end))
         return Step("statement" if self._states(begin, end) else "fragment", (begin, end))
+
+    def _forbids(self, begin: int, end: int) -> bool:
+        """`don't delete it` and `you must not`, but not `don't forget to`."""
+        marker = phrases("prohibition_markers", "en").match(self._view, begin, end)
+        lead = phrases("polite_lead_ins", "en").match(self._view, begin, end)
+        return marker is not None and (lead is None or lead.end() <= marker.end())
 
     def _is_purpose(self, begin: int, end: int) -> bool:
         """`To fix the build, ...`: what the rest of the sentence is for."""
@@ -198,6 +208,9 @@ class _Reader:
         """An imperative: find its object and take off what restricts it."""
         view = self._view
         verb = view[begin:after]
+        either = self._either(begin, after, end, action)
+        if either is not None:
+            return either
         limit, conditions = self._inner_conditions(verb, action, after, end)
         prohibition = _WITHOUT.search(view, after, limit)
         prohibitions = (prohibition.span(),) if prohibition else ()
@@ -220,6 +233,22 @@ class _Reader:
         if target is None and verb not in vocabulary.words("intransitive", "en"):
             return _unclear(step, "object")
         return step
+
+    def _either(self, begin: int, after: int, end: int, action: str) -> Step | None:
+        """`cancel or refund the order`: both are authorised, and none is chosen."""
+        for alternative in _OR.finditer(self._view, after, end):
+            other = verbs("en").match(self._view, alternative.end(), end)
+            if other is None or not self._verb_is_sure(other, end):
+                continue
+            start = self._object_start(after, alternative.start())
+            target = trimmed(self._text, start, alternative.start())
+            if target is None:
+                target = trimmed(self._text, self._object_start(other.end(), end), end)
+            step = Step("action", (begin, end), action, self._view[begin:after], target)
+            step = replace(step, requirements=((begin, end),))
+            same = vocabulary.lookup("verbs", "en")[other.group()] == action
+            return step if same else _unclear(replace(step, action=None), "action")
+        return None
 
     def _vague(self, begin: int, after: int, end: int, confirmations: tuple[Span, ...]) -> Step:
         """`do a search` names its action after all; `handle it` does not."""

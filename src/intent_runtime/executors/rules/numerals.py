@@ -15,7 +15,7 @@ MAX_SAFE: Final = 2**53 - 1
 
 _DIGITS = re.compile(
     r"(?P<sign>(?<![\w)\].])[-+])?(?P<money>[$€£¥]\s?)?"
-    r"(?<![\w.])(?P<number>\d{1,3}(?:,\d{3})++(?:\.\d+)?(?![\d,])|\d{1,15}(?:\.\d{1,12})?(?!\d))"
+    r"(?<![\w.])(?<!\d[-/:])(?P<number>\d{1,3}(?:,\d{3})++(?:\.\d+)?(?![\d,])|\d{1,15}(?:\.\d{1,12})?(?!\d))"
     r"(?![.:/-]?\d)"
     r"(?:\s?(?P<percent>%)|\s?(?P<scale>thousand|million|billion|trillion|[万亿千百])(?![a-z])"
     r"|(?P<short>[km])(?![\w/^²³]))?"
@@ -63,9 +63,12 @@ def numerals(narrow: str, lower: str) -> Iterator[Numeral]:
 
 
 def is_measure(token: str) -> bool:
-    """`70kg` is a quantity and no identifier."""
+    """`70kg` and `5k` are quantities and no identifiers."""
     match = _MEASURE.fullmatch(token)
-    return match is not None and unit_of(match.group(1)) is not None
+    if match is None:
+        return False
+    letters = match.group(1).lower()
+    return unit_of(letters) is not None or letters in vocabulary.numbers("scales", "en")
 
 
 @cache

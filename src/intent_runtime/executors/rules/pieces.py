@@ -66,8 +66,8 @@ _PATTERNS: Final[tuple[tuple[Kind, str, re.Pattern[str]], ...]] = (
 )
 _SEASON = re.compile(r"(?<![\w-])(?:19|20)\d{2}-(?:19|20)?\d{2}(?![\w-])", re.ASCII)
 _CODE = re.compile(
-    r"(?<![\w/\\.@-])(?=[A-Za-z_-]*\d)(?=[\d_-]*[A-Za-z]|\d++(?![\d.,%]))[A-Za-z0-9]++"
-    r"(?:[_/-][A-Za-z0-9]++)*+(?![\w@]|\.\d)",
+    r"(?<![\w/\\.@-])(?<!\d,)(?=[A-Za-z_-]*\d)(?=[\d_-]*[A-Za-z]|\d++/[A-Z]|0\d++(?![\d.,%])|\d{16})"
+    r"[A-Za-z0-9]++(?:[_/-][A-Za-z0-9]++)*+(?![\w@]|\.\d)",
     re.ASCII,
 )
 
@@ -115,7 +115,7 @@ def _quotations(material: Material) -> Iterator[Piece]:
 def _calendar(material: Material) -> Iterator[Piece]:
     if not material.has_digits:
         return
-    for moment in dates.moments(material.narrow):
+    for moment in dates.moments(material.narrow, material.lower):
         yield Piece(moment.kind, moment.start, moment.end, moment)
 
 
@@ -127,11 +127,8 @@ def _codes(material: Material) -> Iterator[Piece]:
         yield Piece("code", *match.span(), match.group())
     for match in _CODE.finditer(material.text):
         quote = match.group()
-        if numerals.is_measure(quote):
-            continue
-        if quote.isdigit() and not (quote.startswith("0") and len(quote) > 1):
-            continue
-        yield Piece("code", match.start(), match.end(), quote)
+        if not numerals.is_measure(quote):
+            yield Piece("code", match.start(), match.end(), quote)
 
 
 def _numbers(material: Material) -> Iterator[Piece]:

@@ -18,18 +18,18 @@ HIDDEN: Final = "■"
 MAX_READ: Final = 65536
 
 QUOTATION: Final = re.compile(
-    r"(?<!\w)'([^'\n]{1,400})'(?!\w)|\"([^\"\n]{1,2000})\"|`([^`\n]{1,2000})`"
+    r"(?<!\w)'((?:[^'\n]|(?<=\w)'(?=\w)){1,400})'(?!\w)|\"([^\"\n]{1,2000})\"|`([^`\n]{1,2000})`"
     r"|“([^“”\n]{1,2000})”|‘([^‘’\n]{1,400})’(?!\w)|「([^「」\n]{1,2000})」"
     r"|『([^『』\n]{1,2000})』|《([^《》\n]{1,400})》"
 )
 _LIST_MARK_LENGTH: Final = 12
 _FENCE = re.compile(r"```[\s\S]*?(?:```|\Z)|^[ \t]{0,3}>[^\n]*$", re.MULTILINE)
 _DATA = re.compile(r"(?<![!-~])[!-~]{120,}+|\{[^{}\n]{2,2000}\}")
-_ABBREVIATED = (
-    r"(?<!\b[A-Za-z])(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bvs)(?<!\bNo)(?<!\bInc)"
+_NO_ABBREVIATION = "".join(
+    rf"(?<!\b{word}\.)" for word in ("[A-Za-z]", "Mr", "Mrs", "Ms", "Dr", "St", "vs", "No", "Inc")
 )
 _END = re.compile(
-    rf"{_ABBREVIATED}[.](?=[\s\"'”’)\]]|$|[A-Z{HAN}])|[!?]++|[。！？；;\n]++|…++", re.MULTILINE
+    rf"[.](?=[\s\"'”’)\]]|$|[A-Z{HAN}]){_NO_ABBREVIATION}|[!?]++|[。！？；;\n]++|…++", re.MULTILINE
 )
 _LIST_MARK = re.compile(
     r"[\s•*·–—>-]*+(?:(?:step\s)?\d{1,2}(?:\.\d{1,2})*+[.)、:：]?(?=[\s" + HAN + r"])\s*+"

@@ -70,6 +70,9 @@ def trimmed(text: str, start: int, end: int, edges: str = EDGES) -> Span | None:
 def confirmations_in(sentence: Sentence, language: str) -> tuple[str, list[Span]]:
     """Demands to be asked first, and the view without them: no clause is cut inside one."""
     view = sentence.view
+    cues = vocabulary.words("confirmation_cues", language)
+    if all(view.find(cue, sentence.start, sentence.end) < 0 for cue in cues):
+        return view, []
     found: list[Span] = []
     demand = patterns("confirmation_patterns", language)
     for match in demand.finditer(view, sentence.start, sentence.end):
