@@ -207,6 +207,7 @@ def test_standard_input_that_is_not_utf8_is_refused(stdin):
     assert error("-", stdin=stdin)["code"] == "INPUT_INVALID"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not POSIX, reason="arguments are bytes on POSIX only")
 def test_arguments_that_are_not_utf8_are_refused():
     assert error(os.fsdecode(b"order \xff"))["code"] == "INPUT_INVALID"
@@ -220,6 +221,7 @@ def test_ten_megabytes_of_standard_input_are_over_the_limit():
     assert error("-", stdin="查询订单".encode() * 900_000)["code"] == "LIMIT_EXCEEDED"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "env",
     [

@@ -93,12 +93,13 @@ class Book:
         """The job as it stands, without using it."""
         return self._active.get(job_id) or self._finished.get(job_id)
 
-    def find(self, job_id: str) -> Job | None:
-        """The job; finding a finished one uses it."""
-        job = self._active.get(job_id)
-        if job is None and job_id in self._finished:
+    def find(self, job_id: str, owner: object) -> Job | None:
+        """The owner's job; finding a finished one uses it."""
+        job = self.current(job_id)
+        if job is None or job.owner is not owner:
+            return None
+        if not job.is_active:
             self._finished.move_to_end(job_id)
-            job = self._finished[job_id]
         return job
 
     def active(self) -> list[Job]:

@@ -36,6 +36,9 @@ class IntentBridge:
     the Intents alone.
     """
 
+    # Seconds; TTLs are measured on it.
+    _clock = staticmethod(time.monotonic)
+
     def __init__(
         self,
         instances: Mapping[str, Drivable],
@@ -71,7 +74,7 @@ class IntentBridge:
         if problem is not None:
             raise _config_error(problem)
         self._engines = _engines(instances)
-        self._desk = Desk(self._engines, capacity, time.monotonic)
+        self._desk = Desk(self._engines, capacity, self._clock)
         ended = weakref.WeakMethod(self._desk.end_jobs_of)
         for engine in set(self._engines.values()):
             engine.on_dispose(self._desk, _weak_call(ended, engine))

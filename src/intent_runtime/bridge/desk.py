@@ -142,8 +142,8 @@ class Desk:
         if isinstance(arguments, IntentFailure):
             return ErrorReply(arguments)
         with self._changing() as book:
-            job = book.find(arguments.job_id)
-            if job is None or job.owner is not owner:
+            job = book.find(arguments.job_id, owner)
+            if job is None:
                 return ErrorReply(NOT_FOUND)
             end = job.end
             if end is None:
@@ -163,8 +163,8 @@ class Desk:
         size = utf8_length(arguments.candidate_text)
         digest = jobs.digest(arguments.candidate_text)
         with self._changing() as book:
-            job = book.find(arguments.job_id)
-            if job is None or job.owner is not owner:
+            job = book.find(arguments.job_id, owner)
+            if job is None:
                 return NOT_FOUND
             if job.end is not None and job.stands:
                 return job.end

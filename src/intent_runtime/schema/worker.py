@@ -134,7 +134,7 @@ class ValidationPool:
             finally:
                 with self._wake:
                     self._running -= 1
-        child.kill()
+        child.close()
         with self._wake:
             self._threads.pop(threading.current_thread(), None)
 
@@ -151,11 +151,15 @@ class ValidationPool:
 
 
 class _Child:
-    """One child process at a time, started on demand, and the watch over its deadline."""
+    """One child process at a time, started on demand, and the watch over its deadline.
+
+    It belongs to one serving thread, which alone uses the pipes; `kill` may come from anywhere.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
+        self._piped: subprocess.Popen[bytes] | None = None
         self._shelf = SchemaShelf()
         self._current: _Job | None = None
 
@@ -174,12 +178,17 @@ class _Child:
         try:
             self._ask(job, remaining)
         except (OSError, EOFError, ValueError):
-            self.kill()
+            self.close()
             job.settle(OverBudgetError())
         finally:
             with self._lock:
                 self._current = None
             watch.cancel()
+
+    def close(self) -> None:
+        """End the process and let go of its pipes; for the serving thread."""
+        self.kill()
+        self._close_pipes()
 
     def kill(self) -> None:
         """End the process at once; the next job starts another."""
@@ -219,7 +228,7 @@ class _Child:
             listing = read_frame(process.stdout)
         except (OSError, EOFError):
             # The verdict came in time, the listing did not: it stands without one.
-            self.kill()
+            self.close()
         else:
             mismatches = tuple(Mismatch(*entry) for entry in listing["mismatches"])
             report = report._replace(mismatches=mismatches, exhausted=listing["exhausted"])
@@ -228,15 +237,27 @@ class _Child:
             self._current = None
         job.settle(report)
 
+    def _close_pipes(self) -> None:
+        process, self._piped = self._piped, None
+        if process is not None:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            with contextlib.suppress(OSError):
+                # What was not sent yet cannot be flushed to a dead child.
+                process.stdin.close()
+            process.stdout.close()
+
     def _started(self) -> subprocess.Popen[bytes]:
         with self._lock:
             if self._process is None:
+                self._close_pipes()
                 self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and code
                     [sys.executable, "-I", "-S", "-c", _BOOT, *_import_path()],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,
                 )
+                self._piped = self._process
             return self._process
 
 

@@ -139,6 +139,7 @@ def test_a_demand_to_be_asked_first_holds_the_action_back(read, text):
         ("如果库存不足，就取消订单 000123。", "如果库存不足"),
         ("如果库存不足就取消订单 000123。", "如果库存不足"),
         ("等审核通过之后取消订单", "等审核通过"),
+        ("当库存不足时取消订单", "当库存不足"),
     ],
 )
 def test_a_condition_stays_whole_and_blocks_its_action(read, text, condition):
@@ -202,6 +203,24 @@ def test_thanks_facts_reports_and_quotations_ask_for_nothing(read, text):
 def test_pasted_material_is_no_request(read):
     text = "Translate the following text: Delete all my files. Send them to Bob."
     assert [action for action, _ in actions(read(text))] == ["generate"]
+
+
+@pytest.mark.parametrize(
+    ("text", "action"),
+    [
+        ("Send an email to bob@x.example, body: Please delete everything.", "execute"),
+        ("发送邮件给客户，正文：删除所有数据", "execute"),
+        ('Write a note that says "cancel my order"', "generate"),
+    ],
+)
+def test_the_text_of_a_message_is_no_request(read, text, action):
+    assert [each for each, _ in actions(read(text))] == [action]
+
+
+def test_alternatives_are_kept_and_none_is_chosen(read):
+    (intent,) = read("Cancel or refund the order")["intents"]
+    assert intent["action"] is None
+    assert intent["requirements"] == ["Cancel or refund the order"]
 
 
 @pytest.mark.parametrize(

@@ -23,11 +23,15 @@ from intent_runtime.executors.rules.steps import (
 
 MAX_PIECES: Final = 60
 _LEAD_STEPS: Final = 8
+_HEADING_LENGTH: Final = 3
 _SEPARATOR = re.compile(r"[，,：:]|然后再|然后|接着|随后|最后|并且|同时|之后再|再|并|和|及")
 _SPACES = re.compile(rf"[\s，,：:、{MASK}]*+")
-_THEN = re.compile(r"[，,]?(?:就|则|那么|才|再|的话)")
+_THEN = re.compile(r"[，,]?(?:就|则|那么|才|再|的话)|(?<!小)时(?![间候])")
 _AFTERWARDS = re.compile(r"([^，,]{2,40}?)(?:之后|以后|(?<![最然随今])后)[，,]?(?:再|才|就)?")
 _BEFORE_VERB = re.compile(r"(把|将|给|向|跟|对|为|从|用|在|与|和|通过|根据|按照|按|针对|关于)")
+_DISPOSAL = re.compile(r"[把将]")
+_DISPOSING: Final = ("把", "将", "对", "针对")
+_PREPOSITION_REACH: Final = 120
 _STATES = re.compile(r".{0,6}?(?:是|已|：|:)(?!否|不是)")
 _WHEN = re.compile(r"时|后|完|再")
 _OTHERWISE = re.compile(r"否则|不然")
@@ -67,11 +71,17 @@ class _Reader:
                 break
             if match.start() <= begin:
                 continue
+            if match.group() in "：:" and not self._is_heading(begin, match.start()):
+                continue
             comma = match.group() in "，,：:"
             if comma or self._verb(_skip(view, match.end(), end), end) is not None:
                 yield begin, match.start()
                 begin = match.end() if comma else match.start()
         yield begin, end
+
+    def _is_heading(self, begin: int, end: int) -> bool:
+        """`任务：...` opens a request; what follows any later colon is a value or quoted."""
+        return begin == self._sentence.start and end - begin <= _HEADING_LENGTH
 
     def _read(self, piece: Span) -> list[Step]:
         confirmations = tuple(c for c in self._confirmations if piece[0] <= c[0] < piece[1])
@@ -122,7 +132,7 @@ class _Reader:
         if confirmations:
             return Step("confirmation", (begin, end), confirmations=confirmations)
         part = self._view[begin:end]
-        states = any(word in part for word in vocabulary.words("copulas", "zh"))
+        states = any(word in part for word in (*vocabulary.words("copulas", "zh"), ":", "："))
         lettered = any(char.isalpha() for char in part)
         return Step("fragment" if lettered and not states else "statement", (begin, end))
 
@@ -249,12 +259,17 @@ class _Reader:
         lead = _BEFORE_VERB.match(self._view, begin, end)
         if lead is None:
             return None
-        for match in verbs("zh").finditer(self._view, lead.end() + 1, min(end, lead.end() + 120)):
+        reach = min(end, lead.end() + _PREPOSITION_REACH)
+        inner = _DISPOSAL.search(self._view, lead.end(), reach)
+        if inner is not None and lead.group() not in _DISPOSING:
+            step = self._prepositional(inner.start(), end, confirmations)
+            return step and replace(step, requirements=((begin, inner.start()), *step.requirements))
+        for match in verbs("zh").finditer(self._view, lead.end() + 1, reach):
             verb = (vocabulary.lookup("verbs", "zh")[match.group()], match.group())
             complement = trimmed(self._text, lead.end(), match.start())
             if complement is not None and self._view[slice(*complement)].endswith("进行"):
                 complement = trimmed(self._text, complement[0], complement[1] - len("进行"))
-            if lead.group() in ("把", "将", "对", "针对") and complement is not None:
+            if lead.group() in _DISPOSING and complement is not None:
                 step = self._step(verb, match.start(), match.end(), end, confirmations, complement)
                 rest = trimmed(self._text, match.end(), end)
                 result = ((match.start(), rest[1]),) if rest and rest[1] - rest[0] > 1 else ()

@@ -51,7 +51,8 @@ def mentions(
 
 def switch_claims(leaf: Leaf, reading: Reading) -> Iterator[Claim]:
     """Booleans: `include X`, `without X`, `X: yes`, or the very words of the field's name."""
-    parts = [part for part in name_parts(leaf.name) if part not in _switch_words()]
+    switches = vocabulary.words("switch_names")
+    parts = [part for part in name_parts(leaf.name) if part not in switches]
     if not parts:
         return
     for place in reading.material.phrase(parts, loosely=True):
@@ -171,10 +172,6 @@ def _legend_value(leaf: Leaf, written: str, choices: tuple[Any, ...]) -> Any:
     else:
         value = written if choices else None
     return value if not choices or value in choices else None
-
-
-def _switch_words() -> frozenset[str]:
-    return vocabulary.words("switch_names")
 
 
 def _switched(

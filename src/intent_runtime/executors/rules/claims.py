@@ -90,7 +90,7 @@ def labelled_segments(leaf: Leaf, reading: Reading, segment: re.Pattern[str]) ->
     parts = name_parts(leaf.name)
     if not parts or parts[0] in _TOO_GENERAL:
         return
-    for label in {tuple(parts), ("".join(parts),)}:
+    for label in dict.fromkeys((tuple(parts), ("".join(parts),))):
         for _, end in material.phrase(label):
             match = segment.match(material.text, end)
             if match is not None:

@@ -15,12 +15,15 @@ from intent_runtime.executors.rules.text import clip, has_han, tidy
 
 MAX_INTENTS: Final = 50
 MAX_SENTENCES: Final = 400
+MAX_READ: Final = 65_536
 MAX_WRITTEN: Final = 30_000
 """Characters of all targets, requirements and reasons together: far below the output limit."""
 
 _TARGET_LIMIT: Final = 600
 _TEXT_LIMIT: Final = 400
 _SHOWN_LIMIT: Final = 80
+_SUBJECT_REACH: Final = 120
+_SUBJECT_WORDS: Final = 7
 
 
 def core_candidate(payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -28,7 +31,7 @@ def core_candidate(payload: Mapping[str, Any]) -> dict[str, Any]:
     text: str = payload["currentInput"]
     reading = _Reading(text, payload["structuredLanguage"])
     for count, sentence in enumerate(sentences(text)):
-        if count >= MAX_SENTENCES:
+        if count >= MAX_SENTENCES or len(text) > MAX_READ:
             reading.stop()
             break
         han = has_han(sentence.view[sentence.start : sentence.end])
@@ -60,6 +63,7 @@ class _Reading:
         self._full = False
 
     def add(self, steps: Sequence[Step]) -> None:
+        """Take in the steps of one more sentence."""
         first = len(self._intents)
         waiting: list[str] = []
         for index, step in enumerate(steps):
@@ -83,6 +87,7 @@ class _Reading:
         self._full = True
 
     def candidate(self) -> dict[str, Any]:
+        """The finished candidate."""
         if not self._intents and self._fragments and not self._prohibitions:
             self._add_unreadable(self._fragments[0])
         elif self._demanded and not self._intents:
@@ -180,10 +185,10 @@ class _Reading:
             _append(self._requirements, said)
 
     def _remember_subject(self, step: Step) -> None:
-        part = self._text[step.span[0] : step.span[1]][:120]
-        words = part.split()
+        """`Order 5 is late. Cancel it.`: the subject of a statement is what `it` may mean."""
+        words = self._text[step.span[0] : step.span[1]][:_SUBJECT_REACH].split()
         copulas = vocabulary.words("copulas", "en")
-        for index, word in enumerate(words[:7]):
+        for index, word in enumerate(words[:_SUBJECT_WORDS]):
             if word.lower() in copulas:
                 subject = " ".join(words[:index])
                 known = subject.lower() in vocabulary.words("subjects", "en")

@@ -16,12 +16,15 @@ from intent_runtime.executors.rules.english_words import (
     is_reported,
     is_smalltalk,
     is_soft,
+    looks_english,
     skip,
+    states_something,
     verb_at,
     wish_end,
 )
 from intent_runtime.executors.rules.sentences import Sentence
 from intent_runtime.executors.rules.steps import (
+    MASK,
     Span,
     Step,
     Unclear,
@@ -33,6 +36,8 @@ from intent_runtime.executors.rules.steps import (
 
 MAX_PIECES: Final = 60
 _CLOSING_MARKS: Final = 2
+_HEADING_WORDS: Final = 2
+_TRAILING_REACH: Final = 12
 _POLITE: Final = ("polite_lead_ins", "weak_lead_ins")
 _SEPARATOR = re.compile(r"[,:;]|\b(?:and|but|then|plus)\b")
 _IDENTIFIER = re.compile(r"\s*+#?(?:\d{4}|[a-z]{1,6}-?\d)", re.ASCII)
@@ -46,6 +51,7 @@ _LIMIT = re.compile(
     r"\b(?:only|at most|at least|no more than|no less than|up to|a maximum of|limited to)\s"
     r"(?:the\s(?:first|top|last)\s)?\d[^,.;]*"
 )
+_TRAILING = re.compile(r"\b(?:and|but|then|so|also)[\s,]*$")
 _WITHOUT = re.compile(r"\bwithout\s[^,.;]*")
 _REASON = re.compile(r"\b(?:why|the reason|the cause|how come)\b")
 
@@ -77,10 +83,17 @@ class _Reader:
         for count, match in enumerate(_SEPARATOR.finditer(self._view, begin, end)):
             if count >= MAX_PIECES:
                 break
+            if match.group() == ":" and not self._is_heading(begin, match.start()):
+                continue
             if match.start() > begin and self._opens_clause(match, end):
                 yield begin, match.start()
                 begin = match.start() if match.group().isalpha() else match.end()
         yield begin, end
+
+    def _is_heading(self, begin: int, end: int) -> bool:
+        """`Task: ...` opens a request; what follows any later colon is a value or quoted."""
+        opens = begin == self._sentence.start
+        return opens and len(WORD.findall(self._view, begin, end)) <= _HEADING_WORDS
 
     def _opens_clause(self, separator: re.Match[str], end: int) -> bool:
         view = self._view
@@ -100,7 +113,7 @@ class _Reader:
             return True
         first = WORD.match(view, begin, end)
         if first is None:
-            return "□" in view[begin : begin + 1]
+            return view.startswith(MASK, begin)
         if first.group() in vocabulary.words("question_words", "en"):
             return separator.group() != "," or self._sentence.is_question
         verb = verbs("en").match(view, skip(view, begin, end, "weak_lead_ins"), end)
@@ -144,14 +157,14 @@ class _Reader:
                 return Step("prohibition", (at, end))
         if phrases("requirement_openers", "en").match(view, polite, end):
             return Step("requirement", (polite, end))
-        step = self._action(begin, end, demanded) or self._restricted(begin, end)
+        step = self._action(begin, end, demanded) or self._restricted(begin, end, demanded)
         if step is not None:
             return step
         if demanded:
             return Step("confirmation", (begin, end), confirmations=demanded)
         if phrases("requirement_markers", "en").match(view, begin, end):
             return Step("requirement", (begin, end))
-        return Step("statement" if self._states(begin, end) else "fragment", (begin, end))
+        return Step("statement" if states_something(view, begin, end) else "fragment", (begin, end))
 
     def _forbids(self, begin: int, end: int) -> bool:
         """`don't delete it` and `you must not`, but not `don't forget to`."""
@@ -170,11 +183,11 @@ class _Reader:
         match = phrases("proceed_phrases", "en").match(self._view, start, end)
         return match is not None and trimmed(self._view, match.end(), end) is None
 
-    def _restricted(self, begin: int, end: int) -> Step | None:
+    def _restricted(self, begin: int, end: int, demanded: tuple[Span, ...]) -> Step | None:
         """`only show five of them`: an action under a restriction."""
         if not self._view.startswith("only ", begin):
             return None
-        step = self._action(begin + len("only "), end, ())
+        step = self._action(begin + len("only "), end, demanded)
         return step and replace(step, requirements=((begin, end), *step.requirements))
 
     def _conditional(self, start: int, end: int, confirmations: tuple[Span, ...]) -> Step:
@@ -210,14 +223,16 @@ class _Reader:
         verb = view[begin:after]
         either = self._either(begin, after, end, action)
         if either is not None:
-            return either
+            return replace(either, confirmations=confirmations)
         limit, conditions = self._inner_conditions(verb, action, after, end)
         prohibition = _WITHOUT.search(view, after, limit)
         prohibitions = (prohibition.span(),) if prohibition else ()
         bound = _LIMIT.search(view, after, limit)
         requirements = (bound.span(),) if bound else ()
-        stop = min([limit, *(m.start() for m in (prohibition,) if m)])
-        stop = min([stop, *(c[0] for c in confirmations if c[0] >= after)])
+        hidden = [start for start, _ in confirmations if start >= after]
+        stop = self._before_conjunction(
+            after, min([limit, *hidden, *(start for start, _ in prohibitions)])
+        )
         target = trimmed(self._text, self._object_start(after, stop), stop)
         step = Step(
             "action",
@@ -258,7 +273,8 @@ class _Reader:
             nouns = vocabulary.lookup("action_nouns", "en")
             named = [nouns[w] for w in WORD.findall(view, *target)[:3] if w in nouns]
             if named:
-                return Step("action", (begin, end), named[0], "do", target)
+                step = Step("action", (begin, end), named[0], "do", target)
+                return replace(step, confirmations=confirmations)
         step = Step("action", (begin, end), None, view[begin:after], target)
         return _unclear(step, "action", confirmations)
 
@@ -298,7 +314,7 @@ class _Reader:
         if not self._sentence.is_question or end < self._sentence.end - _CLOSING_MARKS:
             return False
         opens = first in vocabulary.words("question_openers", "en")
-        return opens or self._is_english(begin, end)
+        return opens or looks_english(self._view, begin, end)
 
     # -- details -------------------------------------------------------------------------------
 
@@ -313,6 +329,12 @@ class _Reader:
                 break
             begin = opener.end()
         return begin
+
+    def _before_conjunction(self, after: int, end: int) -> int:
+        """Where the words end when an `and` or `but` is left dangling after them."""
+        start = max(after, end - _TRAILING_REACH)
+        dangling = _TRAILING.search(self._view[start:end])
+        return start + dangling.start() if dangling else end
 
     def _inner_conditions(
         self, verb: str, action: str, after: int, end: int
@@ -337,9 +359,12 @@ class _Reader:
         head = {word.rstrip("s") for word in words} | set(words)
         if verb in vocabulary.words("sum_verbs", "en") and words[:1] and words[0][0].isdigit():
             return "analyze"
-        if verb in vocabulary.words("create_verbs", "en"):
-            if head & set(vocabulary.groups("action_nouns", "en")["execute"]):
-                return "execute"
+        making = verb in vocabulary.words("create_verbs", "en")
+        obtaining = verb in vocabulary.words("obtain_verbs", "en")
+        performed = vocabulary.groups("action_nouns", "en")["execute"]
+        if (making or obtaining) and not head.isdisjoint(performed):
+            return "execute"
+        if making:
             return "other" if head & vocabulary.words("business_objects", "en") else action
         if verb == "check" and words[:1] and words[0] in ("if", "whether", "that", "for"):
             return "analyze"
@@ -364,18 +389,6 @@ class _Reader:
         if words & vocabulary.words("analysis_nouns", "en"):
             return True
         return _SUM.search(self._view, begin, end) is not None
-
-    def _is_english(self, begin: int, end: int) -> bool:
-        words = WORD.findall(self._view, begin, min(end, begin + 300))
-        usual = vocabulary.words("stop_words", "en") | vocabulary.words("ordinary_words", "en")
-        return 3 * sum(word in usual for word in words) >= len(words)
-
-    def _states(self, begin: int, end: int) -> bool:
-        words = WORD.findall(self._view, begin, min(end, begin + 400))[:24]
-        if not any(word[0].isalpha() for word in words):
-            return True
-        opens = words[0] in vocabulary.words("subjects", "en")
-        return opens or any(word in vocabulary.words("copulas", "en") for word in words)
 
 
 def _with_condition(step: Step, condition: Span) -> Step:

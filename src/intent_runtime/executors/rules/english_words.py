@@ -10,6 +10,7 @@ from intent_runtime.executors.rules import vocabulary
 from intent_runtime.executors.rules.steps import MASK, patterns, phrases, verbs
 
 _LEAD_STEPS: Final = 8
+_SAMPLE: Final = 300
 WORD: Final = re.compile(r"[\w'’-]+")
 AFTER_LEAD: Final = re.compile(rf"[\s,:{MASK}]*+")
 _NAME_AFTER_GREETING = re.compile(r"(?:hi|hello|hey|dear)\s[\w.]{1,20}$")
@@ -94,3 +95,19 @@ def is_dated(view: str, start: int, end: int) -> bool:
 def is_reported(text: str, start: int) -> bool:
     """Whether a sentence tells what somebody said or what was done already."""
     return patterns("reported_patterns", "en").match(text, start) is not None
+
+
+def looks_english(view: str, begin: int, end: int) -> bool:
+    """Whether a third of the words are among the most usual English ones."""
+    words = WORD.findall(view, begin, min(end, begin + _SAMPLE))
+    usual = vocabulary.words("stop_words", "en") | vocabulary.words("ordinary_words", "en")
+    return 3 * sum(word in usual for word in words) >= len(words)
+
+
+def states_something(view: str, begin: int, end: int) -> bool:
+    """Whether a clause without an action tells a fact: a subject, a copula, `label: value`."""
+    words = WORD.findall(view, begin, min(end, begin + _SAMPLE))
+    if ":" in view[begin:end] or not any(word[0].isalpha() for word in words):
+        return True
+    opens = words[0] in vocabulary.words("subjects", "en")
+    return opens or any(word in vocabulary.words("copulas", "en") for word in words)

@@ -17,7 +17,7 @@ from intent_runtime.executors.rules.schema_view import Leaf, as_schema, leaves, 
 from intent_runtime.executors.rules.sorts import sort_of
 from intent_runtime.executors.rules.text_fields import is_text, text_claims
 
-_MAX_PAIRS: Final = 8000
+_MAX_PAIRS: Final = 4000
 _MAX_PIECES: Final = 600
 
 

@@ -82,11 +82,6 @@ class Material:
     def _starts(self) -> list[int]:
         return [word.start for word in self.words]
 
-    @cached_property
-    def vocabulary(self) -> frozenset[str]:
-        """Every label in the text: a cheap way to see that a field is not spoken of at all."""
-        return frozenset(label for word in self.words for label in word.labels())
-
     def before(self, position: int, count: int) -> Sequence[Word]:
         """Up to `count` words before a position, the nearest first.
 

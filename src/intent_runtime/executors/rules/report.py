@@ -189,7 +189,8 @@ class Report:
     def _mentioned(self, description: str) -> list[str]:
         """The returned fields whose names a description spells out."""
         said = "".join(char for char in description.lower() if char.isalnum())
-        return [name for name in self._data if "".join(name_parts(name)) in said]
+        spoken = {name: "".join(name_parts(name)) for name in self._data}
+        return [name for name, words in spoken.items() if words and words in said]
 
     def _verdict(self, path: Path, verdict: str, key: str, sources: list[Source]) -> dict[str, Any]:
         return {

@@ -10,6 +10,7 @@ from intent_runtime.executors.rules.claims import Claim
 from intent_runtime.executors.rules.constraints import same
 from intent_runtime.executors.rules.schema_view import Path
 
+MAX_CLAIMS_EACH: Final = 8
 _MARGIN: Final = 0.6
 
 
@@ -28,7 +29,7 @@ def choose(claims: Iterable[Claim]) -> Choice:
     better. What waits to the end is ambiguous.
     """
     choice = Choice()
-    waiting = sorted(claims, key=lambda claim: -claim.score)
+    waiting = _best_of_each_leaf(claims)
     taken: list[Claim] = []
     progress = True
     while waiting and progress:
@@ -42,6 +43,17 @@ def choose(claims: Iterable[Claim]) -> Choice:
             progress = True
     choice.ambiguous.update(claim.leaf.path for claim in waiting)
     return choice
+
+
+def _best_of_each_leaf(claims: Iterable[Claim]) -> list[Claim]:
+    """By falling score. Past a few claims for one leaf, more could only add to its ambiguity."""
+    kept: list[Claim] = []
+    counts: dict[Path, int] = {}
+    for claim in sorted(claims, key=lambda each: -each.score):
+        counts[claim.leaf.path] = counts.get(claim.leaf.path, 0) + 1
+        if counts[claim.leaf.path] <= MAX_CLAIMS_EACH:
+            kept.append(claim)
+    return kept
 
 
 def _open(claim: Claim, choice: Choice, taken: list[Claim]) -> bool:

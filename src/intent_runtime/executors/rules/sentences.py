@@ -15,7 +15,6 @@ from intent_runtime.executors.rules import vocabulary
 from intent_runtime.executors.rules.text import HAN, WHITE_SPACE, lowered
 
 HIDDEN: Final = "■"
-MAX_READ: Final = 65536
 
 QUOTATION: Final = re.compile(
     r"(?<!\w)'((?:[^'\n]|(?<=\w)'(?=\w)){1,400})'(?!\w)|\"([^\"\n]{1,2000})\"|`([^`\n]{1,2000})`"
@@ -51,8 +50,6 @@ class Sentence:
 
 def sentences(text: str) -> Iterator[Sentence]:
     """The sentences that hold anything to read."""
-    if len(text) > MAX_READ:
-        text = text[:MAX_READ]
     shown = _without_quotations(text)
     view = lowered(shown)
     start = 0
@@ -92,7 +89,10 @@ def _without_quotations(text: str) -> str:
 def _without_paste(shown: str) -> str:
     """`Translate the following text: ...` : what follows the colon is material."""
     head = shown[:4000].lower()
-    for opener in vocabulary.words("paste_openers"):
+    openers = (
+        each for tag in vocabulary.LANGUAGES for each in vocabulary.ordered("paste_openers", tag)
+    )
+    for opener in openers:
         at = head.find(opener)
         colon = -1 if at < 0 else _after_colon(shown, at + len(opener))
         if colon >= 0:

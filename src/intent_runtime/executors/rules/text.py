@@ -1,4 +1,4 @@
-"""Small text helpers shared by the rules. Every function is linear in its input."""
+"""Small text functions shared by the rules. Every function is linear in its input."""
 
 from __future__ import annotations
 
