@@ -92,6 +92,14 @@ class Hanging:
             self.ended.set()
 
 
+@pytest.fixture(autouse=True)
+def _nothing_is_left_unretrieved(caplog):
+    yield
+    gc.collect()
+    records = [*caplog.get_records("call"), *caplog.records]
+    assert [record.getMessage() for record in records if record.name == "asyncio"] == []
+
+
 def failure(script, text="查询订单 000123", **config):
     """The error that a parse in its own loop ends with."""
     with Intent(executor=script, **config) as intent, pytest.raises(IntentParseError) as caught:
@@ -293,6 +301,28 @@ def test_an_executor_deaf_to_cancellation_is_abandoned_in_silence(way):
     asyncio.run(main())
     gc.collect()
     assert reports == []
+
+
+@pytest.mark.parametrize("way", ["dispose", "cancel"])
+def test_an_executor_that_fails_just_as_the_parse_ends_is_no_report(way):
+    async def main():
+        async def last_words(request):
+            if way == "dispose":
+                intent.dispose()
+            else:
+                parse.cancel()
+            raise ValueError(SECRET)
+
+        intent = Intent(executor=executor_from(last_words))
+        parse = asyncio.create_task(intent.parse("查询"))
+        if way == "dispose":
+            await ends_with(parse, "INSTANCE_DISPOSED")
+        else:
+            await asyncio.wait({parse}, timeout=WAIT)
+            assert parse.cancelled()
+        intent.dispose()
+
+    asyncio.run(main())
 
 
 def test_parse_sync_settles_although_the_executor_ignores_cancellation():

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import json
 import subprocess
 import threading
@@ -66,7 +67,7 @@ class Children:
             write(stream, message)
             self.busy.release()
 
-        monkeypatch.setattr(worker.subprocess, "Popen", start)
+        monkeypatch.setattr(subprocess, "Popen", start)
         monkeypatch.setattr(worker, "write_frame", send)
 
     def begun(self):
@@ -74,6 +75,14 @@ class Children:
 
     def all_gone(self):
         return bool(self.started) and all(child.poll() is not None for child in self.started)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left_unretrieved(caplog):
+    yield
+    gc.collect()
+    records = [*caplog.get_records("call"), *caplog.records]
+    assert [record.getMessage() for record in records if record.name == "asyncio"] == []
 
 
 @pytest.fixture

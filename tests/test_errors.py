@@ -115,7 +115,7 @@ def test_an_exception_carries_its_failure(failure):
 )
 @pytest.mark.parametrize(
     "twin_of",
-    [copy.copy, copy.deepcopy, lambda error: pickle.loads(pickle.dumps(error))],
+    [copy.copy, copy.deepcopy, lambda error: pickle.loads(pickle.dumps(error))],  # noqa: S301 - our own bytes
     ids=["copy", "deepcopy", "pickle"],
 )
 def test_an_exception_survives_copying_and_pickling(failure, twin_of):

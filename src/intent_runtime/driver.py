@@ -102,27 +102,34 @@ class Parse:
 
     async def _finish(self, run: Run, work: asyncio.Future[Any]) -> IntentFailure | None:
         """Wait for `work`; None when it is done, else why it was given up."""
-        timeout = None if self._deadline is None else self._deadline - self._loop.time()
         try:
+            timeout = self._remaining()
             if timeout is None or timeout > 0:
                 await asyncio.wait(
                     {work, self._stopped}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED
                 )
         finally:
-            if not work.done():
-                _abandon(work)
-        if self._stopped.done():
+            _let_go(work)
+        if self._stopped.done() or self._engine.disposed:
             return run.failure("INSTANCE_DISPOSED", "The Intent was disposed during the parse.")
-        if not work.done():
+        timeout = self._remaining()
+        if timeout is not None and timeout <= 0:
             return run.failure("MODEL_TIMEOUT", "The parse did not end within timeoutMs.")
         return None
 
+    def _remaining(self) -> float | None:
+        """Seconds until the deadline, where there is one."""
+        return None if self._deadline is None else self._deadline - self._loop.time()
 
-def _abandon(work: asyncio.Future[Any]) -> None:
-    """Cancel without waiting: what ignores cancellation must not keep the parse."""
+
+def _let_go(work: asyncio.Future[Any]) -> None:
+    """Cancel what is not done, without waiting: what ignores that must not keep the parse."""
     _abandoned.add(work)
     work.add_done_callback(_forget)
-    work.cancel()
+    if work.done():
+        _forget(work)
+    else:
+        work.cancel()
 
 
 def _forget(work: asyncio.Future[Any]) -> None:

@@ -45,8 +45,10 @@ class Engine:
         """The outcome once the validation is done; waits when it is not."""
         try:
             report = validation.result()
-        except (OverBudgetError, CancelledError):
-            return pending.resume(None)
+        except OverBudgetError as error:
+            return pending.give_up(error.limit)
+        except CancelledError:
+            return pending.give_up("maxValidationMs")
         return pending.resume(report)
 
     def on_dispose(self, owner: object, listener: Listener) -> bool:

@@ -77,8 +77,10 @@ class Run(msgspec.Struct, frozen=True):
 
     @property
     def partial_result(self) -> IntentResult | None:
-        """The core result, once there is one."""
-        return None if self.core is None else self.core.result
+        """The core result, once there is one, with data of its own."""
+        if self.core is None:
+            return None
+        return msgspec.structs.replace(self.core.result, data={})
 
     @property
     def projection(self) -> Projection:
@@ -210,15 +212,17 @@ class Pending:
         """The counts that bound the work."""
         return self._review.shape
 
-    def resume(self, report: Report | None) -> Outcome:
-        """The outcome (contract section 8.3, order of outcomes); None is a spent budget."""
+    def give_up(self, limit: str) -> Outcome:
+        """The outcome without a report; `limit` is the one that validation ran into."""
+        if self._review.findings.count:
+            return self._run.reject(self._text, self._review.findings)
+        return self._run.failure("LIMIT_EXCEEDED", f"Validating the data exceeded {limit}.")
+
+    def resume(self, report: Report) -> Outcome:
+        """The outcome (contract section 8.3, order of outcomes)."""
         run, review = self._run, self._review
-        if report is None or report.exhausted:
-            if review.findings.count:
-                return run.reject(self._text, review.findings)
-            limit = run.definition.limits.max_validation_ms
-            message = f"Validating the data did not end within maxValidationMs ({limit})."
-            return run.failure("LIMIT_EXCEEDED", message)
+        if report.exhausted:
+            return self.give_up("maxValidationMs")
         review.add_missing_checks(report)
         if not review.findings.count and review.issues:
             return IntentFailure(

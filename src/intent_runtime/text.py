@@ -41,8 +41,12 @@ def has_lone_surrogate(text: str) -> bool:
 
 
 def shorten(text: str, limit: int) -> str:
-    """`text`, or its beginning with an ellipsis when it is longer than `limit` code points."""
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    """`text`, or its beginning with an ellipsis when it is longer than `limit` code points.
+
+    Lone surrogates are replaced, so that the outcome can always be written.
+    """
+    cut = text if len(text) <= limit else text[: limit - 1] + "…"
+    return cut.encode("utf-8", "replace").decode() if has_lone_surrogate(cut) else cut
 
 
 _MAX_PREVIEW: Final = 96
@@ -51,9 +55,7 @@ _MAX_PREVIEW: Final = 96
 def preview(value: object) -> str:
     """A short look at a decoded JSON value: scalars as JSON, containers by kind."""
     if isinstance(value, str):
-        return json.dumps(
-            shorten(value, _MAX_PREVIEW).encode("utf-8", "replace").decode(), ensure_ascii=False
-        )
+        return json.dumps(shorten(value, _MAX_PREVIEW), ensure_ascii=False)
     if isinstance(value, dict):
         return "an object" if value else "{}"
     if isinstance(value, list):

@@ -5,6 +5,7 @@ import os
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
 from support.bridging import (
     BAD,
     CORE,
@@ -22,7 +23,7 @@ MAX_JOBS = 3
 MAX_ENTRIES = 4
 JOB_TTL = 60.0
 REPLAY_TTL = 100.0
-EXAMPLES = int(os.environ.get("INTENT_RUNTIME_MACHINE_EXAMPLES", "40"))
+EXAMPLES = int(os.environ.get("INTENT_RUNTIME_MACHINE_EXAMPLES", "100"))
 
 GAP = data(
     issues=[
@@ -71,6 +72,7 @@ class Bridge(RuleBasedStateMachine):
         self.bridge_closed = False
         # Kept jobs by id; finished ones are in order of use, oldest first.
         self.kept = {}
+        self.gone = []
 
     def teardown(self):
         if hasattr(self, "context"):
@@ -112,8 +114,6 @@ class Bridge(RuleBasedStateMachine):
     def any_job(self, draw):
         return draw.draw(st.sampled_from(list(self.kept.values()) + self.gone), label="job")
 
-    gone: list = []
-
     # The rules.
 
     @rule(
@@ -122,6 +122,9 @@ class Bridge(RuleBasedStateMachine):
         text=st.sampled_from([INPUT, " "]),
     )
     def prepare(self, session, instance, text):
+        self.do_prepare(session, instance, text)
+
+    def do_prepare(self, session, instance, text):
         reply = self.sessions[session].prepare(instance=instance, input=text)
         if self.dead(session):
             assert code_of(reply) == "BRIDGE_JOB_NOT_FOUND"
@@ -161,7 +164,7 @@ class Bridge(RuleBasedStateMachine):
         if which == "used" and job.used:
             token = draw.draw(st.sampled_from(sorted(job.used)), label="token")
         if which == "forged":
-            token = "forged-é"
+            token = "forged-é"  # noqa: S105 - that is the point
         source = CORES if (job.used.get(token, (None, None, job.stage))[2]) == "core" else DATAS
         self.do_accept(session, job, token, source.get(text, BAD))
 
@@ -232,6 +235,11 @@ class Bridge(RuleBasedStateMachine):
             assert (reply.error.partial_result is not None) == (kept.stage == "data")
         assert code_of(reply) == kept.end
 
+    @precondition(lambda self: not self.active())
+    @rule(session=st.integers(0, 1), instance=st.sampled_from(["t", "o", "p"]))
+    def prepare_the_first(self, session, instance):
+        self.do_prepare(session, instance, INPUT)
+
     @precondition(lambda self: self.active())
     @rule(draw=st.data(), text=st.sampled_from(["good", "good", "spaced", "bad", "gap"]))
     def answer_own_task(self, draw, text):
@@ -239,6 +247,12 @@ class Bridge(RuleBasedStateMachine):
         job = draw.draw(st.sampled_from(self.active()), label="job")
         source = CORES if job.stage == "core" else DATAS
         self.do_accept(job.owner, job, job.token, source.get(text, BAD))
+
+    @precondition(lambda self: self.active())
+    @rule(draw=st.data())
+    def answer_well(self, draw):
+        job = draw.draw(st.sampled_from(self.active()), label="job")
+        self.do_accept(job.owner, job, job.token, CORE if job.stage == "core" else DATA)
 
     @precondition(lambda self: any(job.used for job in self.kept.values()))
     @rule(draw=st.data(), same=st.booleans())
@@ -250,14 +264,26 @@ class Bridge(RuleBasedStateMachine):
         text = job.used[token][0]
         self.do_accept(job.owner, job, token, text if same else text + " ")
 
-    @rule(seconds=st.sampled_from([1, 1, 1, 0, 0, 30, 61, 101]))
-    def wait(self, seconds):
-        self.clock.now += seconds
+    @rule(draw=st.data())
+    def disturb(self, draw):
+        """Time passing, and now and then an end of something."""
+        kind = draw.draw(
+            st.sampled_from([*["wait"] * 8, "close_session", *["dispose"] * 3, "close_bridge"])
+        )
+        if kind == "wait":
+            self.clock.now += draw.draw(st.sampled_from([1, 1, 1, 30, 61, 101]))
+        elif kind == "close_session":
+            self.close_session(
+                draw.draw(st.integers(0, 1)), draw.draw(st.sampled_from([True, True, False]))
+            )
+        elif kind == "dispose":
+            self.dispose(draw.draw(st.sampled_from("op")))
+        elif draw.draw(st.integers(0, 7)) == 5:
+            self.bridge.close()
+            self.bridge_closed = True
+            self.kept = {}
 
-    @rule(session=st.integers(0, 1), reopen=st.booleans(), rarely=st.integers(0, 11))
-    def close_session(self, session, reopen, rarely):
-        if rarely != 7:
-            return
+    def close_session(self, session, reopen):
         self.sessions[session].close()
         if self.dead(session):
             return
@@ -271,10 +297,7 @@ class Bridge(RuleBasedStateMachine):
             self.sessions[session] = self.bridge.connect()
             self.closed.discard(session)
 
-    @rule(instance=st.sampled_from(["o", "p"]), rarely=st.integers(0, 11))
-    def dispose(self, instance, rarely):
-        if rarely != 7:
-            return
+    def dispose(self, instance):
         self.bridge.intents[instance].dispose()
         if instance in self.disposed or self.bridge_closed:
             return
@@ -283,13 +306,6 @@ class Bridge(RuleBasedStateMachine):
         for job in self.active():
             if job.instance == instance:
                 self.finish(job, "INSTANCE_DISPOSED")
-
-    @rule(rarely=st.integers(0, 40))
-    def close_bridge(self, rarely):
-        if rarely == 7 and not self.bridge_closed:
-            self.bridge.close()
-            self.bridge_closed = True
-            self.kept = {}
 
     @invariant()
     def the_books_counts_add_up(self):

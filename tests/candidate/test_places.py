@@ -19,13 +19,11 @@ DATA = {
 
 def run(pointer, *, root_allowed=False, places=None):
     """The findings about one path and what it leads to."""
-    steps = (places or Places(DATA, root_allowed=root_allowed)).check({"path": pointer}, "/e/0")
-    findings = []
-    while True:
-        try:
-            findings.append(next(steps))
-        except StopIteration as end:
-            return [finding.path for finding in findings], end.value
+    places = places or Places(DATA, root_allowed=root_allowed)
+    entry = {"path": pointer}
+    place = places.find(entry)
+    findings = [] if place is not None else places.explain(entry, "/e/0")
+    return [finding.path for finding in findings], place
 
 
 @pytest.mark.parametrize(
@@ -95,7 +93,9 @@ def test_a_path_is_text(pointer):
 
 
 def test_a_missing_path_is_left_to_the_check_of_keys():
-    assert list(Places(DATA, root_allowed=True).check({}, "/e/0")) == []
+    places = Places(DATA, root_allowed=True)
+    assert places.find({}) is None
+    assert list(places.explain({}, "/e/0")) == []
 
 
 def test_the_root_is_a_place_for_checks_and_none_for_evidence():
@@ -117,5 +117,6 @@ def test_equal_values_at_two_places_are_two_places():
 
 
 def test_a_long_path_is_shown_shortened():
-    (finding,) = Places(DATA, root_allowed=False).check({"path": "/data/" + "x" * 9_999}, "")
+    places = Places(DATA, root_allowed=False)
+    (finding,) = places.explain({"path": "/data/" + "x" * 9_999}, "")
     assert len(finding.found) < 200

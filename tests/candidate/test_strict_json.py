@@ -117,6 +117,12 @@ def test_anything_else_is_a_finding(text, why):
     assert verdict(text) == ("invalid", why)
 
 
+@pytest.mark.parametrize("space", ["", " ", "\n", "\t", "\r", " \r", "\t\n "], ids=repr)
+def test_a_doubled_key_is_seen_whatever_stands_before_its_colon(space):
+    assert verdict(f'{{"a"{space}:1,"a":2}}') == ("invalid", "duplicate")
+    assert verdict(f'{{"a":1,"b":{{}},"a"{space}:2}}') == ("invalid", "duplicate")
+
+
 @pytest.mark.parametrize(
     ("text", "path"),
     [

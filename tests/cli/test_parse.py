@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -255,6 +256,27 @@ def test_a_closed_pipe_is_no_reason_to_complain(text):
     finally:
         os.close(writing)
     assert done.stderr.decode() in {NOTE, ""}
+
+
+@pytest.mark.skipif(not POSIX, reason="a POSIX shell")
+@pytest.mark.parametrize(
+    "redirection",
+    [
+        "parse x >&-",
+        "parse - <&-",
+        "parse x 2>&-",
+        "parse x >&- 2>&- <&-",
+        pytest.param(
+            "parse x >/dev/full",
+            marks=pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux only"),
+        ),
+    ],
+)
+def test_streams_that_are_closed_or_full_are_no_reason_for_a_traceback(redirection):
+    line = f"{shlex.quote(COMMAND)} {redirection}"
+    done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, timeout=60, check=False)
+    assert done.returncode in {0, 1, 2}
+    assert b"Traceback" not in done.stderr
 
 
 def on_terminal(*arguments, columns=100):

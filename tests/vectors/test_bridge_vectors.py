@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
-from support.bridging import Clock
 
 from intent_runtime import Intent, IntentParseError
 from intent_runtime.bridge import BridgeReply, IntentBridge
+from support.bridging import Clock
 
 FOLDER = Path(os.environ.get("INTENT_RUNTIME_VECTORS", Path(__file__).parent))
 CORE_SCHEMA = json.loads((Path(__file__).parent / "core-schema.json").read_text("utf-8"))

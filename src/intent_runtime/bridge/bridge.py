@@ -75,9 +75,11 @@ class IntentBridge:
             raise _config_error(problem)
         self._engines = _engines(instances)
         self._desk = Desk(self._engines, capacity, self._clock)
+        # Not the desk itself: a bridge that nobody holds must not live on in its Intents.
+        self._listener = object()
         ended = weakref.WeakMethod(self._desk.end_jobs_of)
         for engine in set(self._engines.values()):
-            engine.on_dispose(self._desk, _weak_call(ended, engine))
+            engine.on_dispose(self._listener, _weak_call(ended, engine))
 
     @property
     def instance_names(self) -> tuple[str, ...]:
@@ -94,7 +96,7 @@ class IntentBridge:
         """Release all jobs of all sessions; idempotent."""
         self._desk.close()
         for engine in set(self._engines.values()):
-            engine.off_dispose(self._desk)
+            engine.off_dispose(self._listener)
 
     def __enter__(self) -> Self:
         return self

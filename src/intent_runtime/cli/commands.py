@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import sys
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TextIO
 
 import click
 
@@ -14,28 +16,47 @@ from intent_runtime import Intent, IntentParseError, IntentResult, __version__
 EXIT_RECOGNITION_ERROR: Final = 1
 
 
+def main() -> None:
+    """The `intent-runtime` command: UTF-8 everywhere, and never a traceback for a lost stream."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            errors = "surrogateescape" if stream is sys.stdin else "replace"
+            reconfigure(encoding="utf-8", errors=errors)
+    try:
+        commands(standalone_mode=True)
+    except OSError as error:
+        _leave(error)
+    finally:
+        # Flushed here, where an error can still be told; a pipe closed by its reader is none.
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                if stream is not None:
+                    stream.flush()
+            except OSError as error:
+                _leave(error)
+
+
+def _leave(error: OSError) -> NoReturn:
+    """End with one line instead of a traceback; nothing more can be written to standard output."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(f"intent-runtime: cannot write the output: {error.strerror}\n")
+        sys.stderr.flush()
+    # Not sys.exit: the interpreter would try to flush the broken stream once more.
+    os._exit(EXIT_RECOGNITION_ERROR)
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="intent-runtime %(version)s")
-def main() -> None:
+def commands() -> None:
     """Turn a user's request into checked, structured intent.
 
     Every value is grounded in words of the request; what is missing is reported, not invented.
     Nothing is executed.
     """
-    _use_utf8()
 
 
-def _use_utf8() -> None:
-    """Requests and results are UTF-8 whatever the terminal's locale says."""
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(
-                encoding="utf-8", errors="surrogateescape" if stream is sys.stdin else "replace"
-            )
-
-
-@main.command(
+@commands.command(
     epilog="""\b
 Examples:
   intent-runtime parse "Look up order 000123"
@@ -88,7 +109,7 @@ def parse(
 ) -> None:
     """Recognise one request. TEXT is the request, or - to read it from standard input."""
     config: dict[str, Any] = {}
-    request: dict[str, Any] = {"input": _read_stdin() if text == "-" else text}
+    request: dict[str, Any] = {"input": _read_stdin() if text == "-" else _as_utf8(text)}
     if schema_file is not None:
         config["schema"] = _read_json(schema_file, "--schema")
     if language is not None:
@@ -99,7 +120,7 @@ def parse(
         request["context"] = _read_context(context_file)
     if executor is None:
         click.echo("Using the offline rules executor (--executor rules).", err=True)
-    as_json = as_json or not sys.stdout.isatty()
+    as_json = as_json or not _is_terminal(sys.stdout)
     try:
         result = _recognise(config, request)
     except IntentParseError as error:
@@ -131,7 +152,23 @@ def _fail(error: IntentParseError, *, as_json: bool) -> NoReturn:
 
 
 def _read_stdin() -> str:
-    return sys.stdin.read()
+    if sys.stdin is None:
+        raise click.UsageError("-: standard input is closed")
+    try:
+        return sys.stdin.read()
+    except OSError as error:
+        raise click.UsageError(f"-: cannot read standard input: {error.strerror}") from None
+
+
+def _as_utf8(argument: str) -> str:
+    """An argument as UTF-8, also where the locale made Python read it as something else."""
+    if os.name == "nt" or argument.isascii():
+        return argument
+    return os.fsencode(argument).decode("utf-8", "surrogateescape")
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
 
 
 def _read_file(path: str, option: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Final
 
 from rich.console import Console, Group, RenderableType
@@ -19,6 +20,8 @@ _STATUS_STYLE: Final = {
     "awaiting_confirmation": "yellow",
     "conditional": "cyan",
 }
+# Words of a user or a model must not steer the terminal: C0 and C1 controls but tab and newline.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def show_result(result: IntentResult, console: Console | None = None) -> None:
@@ -29,26 +32,26 @@ def show_result(result: IntentResult, console: Console | None = None) -> None:
 def show_error(error: IntentParseError, console: Console | None = None) -> None:
     """Print an error, its issues, and what was understood all the same."""
     parts: list[RenderableType] = [
-        Text.assemble(("error ", "bold red"), (error.code, "bold"), f" ({error.stage})"),
-        Text(error.message),
+        _line(("error ", "bold red"), (error.code, "bold"), f" ({error.stage})"),
+        _line(error.message),
     ]
     parts += [
-        Text.assemble("• ", (issue.code, "yellow"), f" {issue.path or 'request'}: {issue.message}")
+        _line("• ", (issue.code, "yellow"), f" {issue.path or 'request'}: {issue.message}")
         for issue in error.issues
     ]
     if error.partial_result is not None:
-        parts += [Text("Understood so far:", style="bold"), render_result(error.partial_result)]
+        parts += [_line(("Understood so far:", "bold")), render_result(error.partial_result)]
     (console or Console(stderr=True)).print(Group(*parts))
 
 
 def render_result(result: IntentResult) -> RenderableType:
     """The whole view."""
     parts: list[RenderableType] = [
-        Text.assemble(("request  ", "bold"), _one_line(result.input)),
-        Text.assemble(("goal     ", "bold"), result.primary_intent or "none stated"),
+        _line(("request  ", "bold"), _one_line(result.input)),
+        _line(("goal     ", "bold"), result.primary_intent or "none stated"),
     ]
     if not result.intents:
-        parts.append(Text("Nothing is asked to be done."))
+        parts.append(_line("Nothing is asked to be done."))
     parts += [_intent(item) for item in result.intents]
     parts += _list("requirements", result.requirements)
     parts += _list("prohibitions", result.prohibitions)
@@ -58,13 +61,14 @@ def render_result(result: IntentResult) -> RenderableType:
 
 
 def _intent(item: IntentItem) -> RenderableType:
-    head = Text.assemble(
-        (f"{item.id:<9}", "bold"),
-        (item.action or "unknown action", "bold magenta"),
-        f" {item.target or ''}  ",
-        (item.status, _STATUS_STYLE[item.status]),
-    )
-    lines: list[RenderableType] = [head]
+    lines: list[RenderableType] = [
+        _line(
+            (f"{item.id:<9}", "bold"),
+            (item.action or "unknown action", "bold magenta"),
+            f" {item.target or ''}  ",
+            (item.status, _STATUS_STYLE[item.status]),
+        )
+    ]
     lines += [_detail(f"- {requirement}") for requirement in item.requirements]
     if item.reason:
         lines += [_detail(reason) for reason in item.reason.splitlines()]
@@ -75,13 +79,13 @@ def _intent(item: IntentItem) -> RenderableType:
 
 
 def _detail(text: str) -> RenderableType:
-    return Padding(Text(text), (0, 0, 0, 9))
+    return Padding(_line(text), (0, 0, 0, 9))
 
 
 def _list(title: str, entries: tuple[str, ...]) -> list[RenderableType]:
     if not entries:
         return []
-    return [Text(title, style="bold"), *(_detail(f"- {entry}") for entry in entries)]
+    return [_line((title, "bold")), *(_detail(f"- {entry}") for entry in entries)]
 
 
 def _fields(result: IntentResult) -> RenderableType:
@@ -89,7 +93,8 @@ def _fields(result: IntentResult) -> RenderableType:
     for heading in ("field", "value", "from"):
         table.add_column(heading, header_style="bold", overflow="fold")
     for name, value in result.data.items():
-        table.add_row(Text(name), Text(_compact(value)), Text(_quotes(name, result.evidence)))
+        quotes = _quotes(name, result.evidence)
+        table.add_row(_line(name), _line(_compact(value)), _line(quotes))
     return table
 
 
@@ -111,3 +116,9 @@ def _compact(value: Any) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+def _line(*parts: str | tuple[str, str]) -> Text:
+    """A line of text and styled text, without control characters."""
+    styled = ((part, "") if isinstance(part, str) else part for part in parts)
+    return Text.assemble(*((_CONTROLS.sub("\ufffd", text), style) for text, style in styled))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Registry:
+class Registry(NamedTuple):
     """Registered subtags in lower case; each maps to its preferred value ("" when it has none).
 
     Extlangs map to their one prefix; their preferred value is the subtag itself. Variants with a
@@ -28,7 +27,7 @@ class Registry:
 @cache
 def registry() -> Registry:
     """The registry, read once."""
-    text = (files("intent_runtime.language") / "registry.txt").read_text("utf-8")
+    text = (Path(__file__).parent / "registry.txt").read_text("utf-8")
     rows = dict(line.split("\t") for line in text.splitlines())
     variants, absorbed = _entries_with_note(rows["variant"])
     _, prefixes = _entries_with_note(rows["extlang"])

@@ -89,7 +89,7 @@ class _Reader:
         if self._table.extlangs.get(extlang) != language:
             raise LanguageTagError("the extended language subtag does not belong to its language")
         # The preferred value of every extlang is the extlang as a language of its own.
-        return extlang
+        return self._table.languages[extlang] or extlang
 
     def _registered(self, subtag: str, known: dict[str, str], kind: str) -> str:
         if subtag not in known:
@@ -104,7 +104,8 @@ class _Reader:
                 raise LanguageTagError("a variant subtag is repeated")
             seen.append(variant)
         dropped = {name for variant in seen for name in self._table.absorbed.get(variant, ())}
-        return [self._table.variants[name] or name for name in seen if name not in dropped]
+        kept = (self._table.variants[name] or name for name in seen if name not in dropped)
+        return list(dict.fromkeys(kept))
 
     def _extensions(self) -> list[str]:
         found: dict[str, list[str]] = {}

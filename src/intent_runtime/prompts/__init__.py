@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -24,7 +24,7 @@ _REPAIR: Final = (
 @cache
 def instructions(stage: Stage, *, repair: bool) -> str:
     """The instructions of a stage, in English; a repair task has a paragraph more."""
-    text = (files("intent_runtime.prompts") / f"{stage}.md").read_text("utf-8").strip()
+    text = (Path(__file__).parent / f"{stage}.md").read_text("utf-8").strip()
     return f"{text}\n\n{_REPAIR}\n" if repair else f"{text}\n"
 
 

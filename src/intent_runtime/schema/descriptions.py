@@ -7,8 +7,7 @@ yields the nodes that are described and were returned.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from intent_runtime.pointer import Key, Location, render
 from intent_runtime.text import is_blank
@@ -16,8 +15,7 @@ from intent_runtime.text import is_blank
 MAX_LISTED: Final = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """One schema node on the way to a description.
 
     `choices` are the `anyOf` and `oneOf` branches, each with the validator that tells whether

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from functools import cache, cached_property, lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -31,7 +32,10 @@ _NO_BACKTRACK_LIMIT: Final = 2**63 - 1
 # Compiled bytes of one pattern; reached by nested counted repeats, refused in a tenth of a second.
 PATTERN_SIZE_LIMIT: Final = 32 * 2**20
 _ANNOTATIONS: Final = frozenset({"title", "description", "examples", "default", "$comment"})
-_URL = re.compile("(?:https?|ftp)://[^/?#]", re.IGNORECASE)
+_URL = re.compile(
+    r"(?:https?|ftp)://(?:[^/?#@\[\]]*@)?(?:\[[^\]]+\]|[^/?#@:\[\]]+)(?::[0-9]*)?(?:[/?#]|$)",
+    re.IGNORECASE | re.ASCII,
+)
 
 
 class Mismatch(NamedTuple):
@@ -79,7 +83,8 @@ class NativeSchema:
 
     def lists_in_place(self, shape: Shape) -> bool:
         """Whether listing every mismatch is bounded as well."""
-        return self.runs_in_place(shape) and self._weight.checks * shape.nodes <= LISTED_IN_PLACE
+        work = self._weight.checks + self._weight.table
+        return self.runs_in_place(shape) and work * shape.nodes <= LISTED_IN_PLACE
 
     @cached_property
     def _validator(self) -> Any:
@@ -130,12 +135,13 @@ class NativeSchema:
     def mismatches(self, data: Any) -> tuple[tuple[Mismatch, ...], bool]:
         """Every mismatch up to a bound, and whether a pattern could not be run to its end."""
         listed: list[Mismatch] = []
+        shown: dict[tuple[str | int, ...], str] = {}
         exhausted = False
         for error in self._validator.iter_errors(data):
             if type(error.kind).__name__ in ("BacktrackLimitExceeded", "RegexEngineFailure"):
                 exhausted = True
             elif len(listed) < MAX_MISMATCHES and not _settled_elsewhere(error):
-                listed.append(_mismatch(error, self.schema, data))
+                listed.append(_mismatch(error, self.schema, data, shown))
         return tuple(listed), exhausted
 
     def report(self, data: Any, checked_paths: list[str]) -> Report:
@@ -162,30 +168,32 @@ def _settled_elsewhere(error: Any) -> bool:
     )
 
 
-def _mismatch(error: Any, schema: Any, data: Any) -> Mismatch:
-    keyword = str(error.schema_path[-1]) if error.schema_path else "false"
-    value = _at(data, error.instance_path)
-    found = preview(value)
-    allowed: str | None = None
-    if keyword == "required":
-        # The path ends in the keyword; the missing name is the error's own.
-        missing = getattr(error.kind, "property", None)
-        allowed = f"also the member {preview(missing)}"
-    elif keyword == "additionalProperties" and hasattr(error.kind, "unexpected"):
-        found = f"the member(s) {name_list(error.kind.unexpected)}"
+def _mismatch(
+    error: Any, schema: Any, data: Any, shown: dict[tuple[str | int, ...], str]
+) -> Mismatch:
+    """One error of the validator; `shown` keeps what each keyword allows, which may be long."""
+    kind = type(error.kind).__name__
+    place = tuple(error.schema_path)
+    found = preview(_at(data, error.instance_path))
+    path = "/data" + render(error.instance_path)
+    if kind == "FalseSchema" and place[-1:] != ("additionalProperties",):
+        return Mismatch(path, "must not be there: its schema is false", found, "no value")
+    keyword = str(place[-1])
+    if kind == "Required":
+        allowed = f"also the member {preview(error.kind.property)}"
+    elif keyword == "additionalProperties":
+        members: Any = _at(data, error.instance_path)
+        found = f"the member(s) {name_list(getattr(error.kind, 'unexpected', list(members)))}"
         allowed = "no members but those of the schema"
     else:
-        wanted = _at(schema, error.schema_path)
-        allowed = shorten(f"{keyword}: {json.dumps(wanted, ensure_ascii=False)}", _MAX_ALLOWED)
-    return Mismatch(
-        "/data" + render(error.instance_path),
-        f'must satisfy "{keyword}" of selectedSchema',
-        found,
-        allowed,
-    )
+        if place not in shown:
+            wanted = json.dumps(_at(schema, place), ensure_ascii=False)
+            shown[place] = shorten(f"{keyword}: {wanted}", _MAX_ALLOWED)
+        allowed = shown[place]
+    return Mismatch(path, f'must satisfy "{keyword}" of selectedSchema', found, allowed)
 
 
-def _at(root: Any, path: list[str | int]) -> Any:
+def _at(root: Any, path: Iterable[str | int]) -> Any:
     for key in path:
         try:
             root = root[key]

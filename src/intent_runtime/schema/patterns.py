@@ -9,8 +9,9 @@ What the subset cannot say is refused, never changed in meaning.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final, NoReturn
+from typing import Final, NamedTuple, NoReturn
+
+from intent_runtime.schema.unicode_properties import is_property
 
 MAX_GROUP_NESTING: Final = 100
 
@@ -41,7 +42,7 @@ _HEX2 = re.compile("[0-9a-fA-F]{2}")
 _HEX4 = re.compile("[0-9a-fA-F]{4}")
 _LOW_SURROGATE = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _BRACED = re.compile(r"\{0*([0-9a-fA-F]{1,6})\}")
-_PROPERTY = re.compile(r"\{[A-Za-z0-9_]+(?:=[A-Za-z0-9_]+)?\}")
+_PROPERTY = re.compile(r"\{(?:([A-Za-z_]+)=)?([A-Za-z0-9_]+)\}")
 _NAME = re.compile(r"<([A-Za-z_$][A-Za-z0-9_$]*)>")
 _REFERENCE = re.compile("[1-9][0-9]{0,3}")
 _BRACES = re.compile(r"\{([0-9]{1,9})(,([0-9]{1,9})?)?\}")
@@ -55,8 +56,7 @@ class PatternError(ValueError):
     """Why a pattern is refused."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(NamedTuple):
     """A rewritten pattern; `linear` when the engine without backtracking can run it."""
 
     text: str
@@ -282,7 +282,7 @@ class _Parser:
         letter = self.rest
         self._at += 1
         name = self._match(_PROPERTY)
-        if name is None:
+        if name is None or not is_property(name[1], name[2]):
             self.fail("an unknown property escape")
         return f"\\{letter}{name[0]}"
 

@@ -84,7 +84,7 @@ def _too_large(limits: IntentLimits) -> SchemaError:
 
 
 def _refused(path: _Path, reason: str) -> SchemaError:
-    place = shorten(render(path).encode("utf-8", "replace").decode(), 200) or "the root"
+    place = shorten(render(path), 200) or "the root"
     return SchemaError(f"Schema at {place}: {reason}.")
 
 
@@ -94,7 +94,7 @@ class _Snapshot:
     def __init__(self, limits: IntentLimits) -> None:
         self._limits = limits
         self._properties = 0
-        self._values = 0
+        self._size = 0
         self._open: set[int] = set()
 
     def root(self, schema: dict[Any, Any]) -> dict[str, Any]:
@@ -144,10 +144,10 @@ class _Snapshot:
         if id(container) in self._open:
             raise _refused(path, "the schema contains itself")
 
-    def _count(self) -> None:
-        # Every value takes a byte at least: what shares one part many times ends here.
-        self._values += 1
-        if self._values > self._limits.max_schema_bytes:
+    def _count(self, size: int = 1) -> None:
+        # A lower bound of the bytes: what shares one part many times ends here.
+        self._size += size
+        if self._size > self._limits.max_schema_bytes:
             raise _too_large(self._limits)
 
     # Readers of keyword values. Each returns the plain copy or raises.
@@ -282,6 +282,7 @@ class _Snapshot:
             raise _refused(path, f"{what} must be a string")
         if has_lone_surrogate(value):
             raise _refused(path, f"{what} holds a lone surrogate")
+        self._count(len(value))
         return str.__str__(value)
 
     def _number(self, value: Any, path: _Path) -> int | float:

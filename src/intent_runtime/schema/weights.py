@@ -18,6 +18,12 @@ _PYTHON_FORMATS: Final = {"uuid": 12, "duration": 12, "url": 24}
 # `regex` parses the string as a pattern.
 _REGEX_FORMAT_STRINGS: Final = 12
 _UNIQUE_CHECKS: Final = 6
+# Division by a fraction is done in exact arithmetic, whose cost grows with the exponents.
+_FRACTION_CHECKS: Final = 80
+_SMALLEST_DIVISOR: Final = 1e-9
+# Bounds beyond 64 bits compare as arbitrary-precision numbers.
+_LARGEST_BOUND: Final = 2**63
+_BOUNDS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 # Looking for due description checks is Python, node by node.
 _DESCRIBED_CHECKS: Final = 24
 
@@ -111,12 +117,18 @@ def _own(schema: dict[str, Any], costs: dict[str, int | None]) -> Weight:
         strings += _REGEX_FORMAT_STRINGS if form == "regex" else 1
         checks += _PYTHON_FORMATS.get(form, 0)
     cost = costs[schema["pattern"]] if "pattern" in schema else 0
+    divisor = schema.get("multipleOf", 1)
+    if isinstance(divisor, float):
+        checks += _FRACTION_CHECKS
+    exotic = divisor < _SMALLEST_DIVISOR or any(
+        abs(schema[key]) >= _LARGEST_BOUND for key in _BOUNDS if key in schema
+    )
     return Weight(
         checks=checks,
         table=len(schema.get("properties", ())) + len(schema.get("required", ())),
         strings=strings,
         pattern_ns=cost or 0,
-        unbounded=cost is None,
+        unbounded=cost is None or exotic,
     )
 
 

@@ -9,18 +9,20 @@ any event loop, on every platform.
 from __future__ import annotations
 
 import contextlib
-import subprocess
 import sys
 import threading
 import time
 from collections import deque
 from concurrent.futures import Future, InvalidStateError
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from intent_runtime.schema.child import SchemaShelf, read_frame, write_frame
 from intent_runtime.schema.native import Mismatch, NativeSchema, Report
 from intent_runtime.schema.weights import Shape
+
+if TYPE_CHECKING:
+    import subprocess
 
 MAX_CHILDREN: Final = 2
 IDLE_SECONDS: Final = 10.0
@@ -31,7 +33,11 @@ _BOOT: Final = (
 
 
 class OverBudgetError(Exception):
-    """A validation did not end within maxValidationMs, or its queue was full."""
+    """A validation did not end within its limits; `limit` is the one it ran into."""
+
+    def __init__(self, limit: str = "maxValidationMs") -> None:
+        super().__init__(limit)
+        self.limit = limit
 
 
 class _Job:
@@ -88,6 +94,7 @@ class ValidationPool:
                 return schema.report(data, checked)
         job = _Job(schema, data, checked, time.monotonic() + self._max_seconds)
         self._submit(job)
+        job.future.add_done_callback(lambda _: self._drop(job))
         return job.future
 
     def close(self) -> None:
@@ -101,7 +108,7 @@ class ValidationPool:
         for job in waiting:
             job.future.cancel()
         for child in threads.values():
-            child.kill()
+            child.shut()
         for thread in threads:
             if thread is not threading.current_thread():
                 thread.join(timeout=5)
@@ -111,12 +118,17 @@ class ValidationPool:
             if self._closed:
                 job.future.cancel()
             elif self._running + len(self._queue) >= self._max_entries:
-                job.settle(OverBudgetError())
+                job.settle(OverBudgetError("maxValidationQueueEntries"))
             else:
                 self._queue.append(job)
                 if self._running + len(self._queue) > self._serving < MAX_CHILDREN:
                     self._start_thread()
                 self._wake.notify()
+
+    def _drop(self, job: _Job) -> None:
+        """A job that was cancelled while it waited takes no place in the queue any more."""
+        with self._wake, contextlib.suppress(ValueError):
+            self._queue.remove(job)
 
     def _start_thread(self) -> None:
         child = _Child()
@@ -153,7 +165,8 @@ class ValidationPool:
 class _Child:
     """One child process at a time, started on demand, and the watch over its deadline.
 
-    It belongs to one serving thread, which alone uses the pipes; `kill` may come from anywhere.
+    It belongs to one serving thread, which alone uses the pipes; `kill` and `shut` may come from
+    anywhere.
     """
 
     def __init__(self) -> None:
@@ -162,11 +175,12 @@ class _Child:
         self._piped: subprocess.Popen[bytes] | None = None
         self._shelf = SchemaShelf()
         self._current: _Job | None = None
+        self._shut = False
 
     def run(self, job: _Job) -> None:
         """Settle the job's future, whatever happens."""
         remaining = job.deadline - time.monotonic()
-        if remaining <= 0:
+        if job.future.done() or remaining <= 0:
             job.settle(OverBudgetError())
             return
         self._current = job
@@ -184,6 +198,12 @@ class _Child:
             with self._lock:
                 self._current = None
             watch.cancel()
+
+    def shut(self) -> None:
+        """End the process and never start another; from any thread."""
+        with self._lock:
+            self._shut = True
+            self._kill()
 
     def close(self) -> None:
         """End the process and let go of its pipes; for the serving thread."""
@@ -209,7 +229,7 @@ class _Child:
             process.wait()
 
     def _ask(self, job: _Job, seconds: float) -> None:
-        process = self._started()
+        process = self._started(job)
         request = {
             "key": id(job.schema),
             "data": job.data,
@@ -226,7 +246,7 @@ class _Child:
         report = Report(verdict["valid"], (), tuple(verdict["undescribed"]), verdict["count"])
         try:
             listing = read_frame(process.stdout)
-        except (OSError, EOFError):
+        except (OSError, EOFError, ValueError):
             # The verdict came in time, the listing did not: it stands without one.
             self.close()
         else:
@@ -247,8 +267,12 @@ class _Child:
                 process.stdin.close()
             process.stdout.close()
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _started(self, job: _Job) -> subprocess.Popen[bytes]:
+        import subprocess  # noqa: PLC0415 - only where a child is needed
+
         with self._lock:
+            if self._shut or job.future.done() or time.monotonic() >= job.deadline:
+                raise EOFError
             if self._process is None:
                 self._close_pipes()
                 self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and code
