@@ -33,7 +33,7 @@ lint: $(VENV)/installed ## Style, types, layers
 	@$(BIN)/lint-imports
 
 check: lint ## The quick round: lint, types, fast tests
-	@$(BIN)/python -m pytest -q -m "not slow"
+	@$(BIN)/python -m pytest -q -m "not slow" --numprocesses auto
 
 bench: $(VENV)/installed ## Benchmarks; not part of the tests
 	@$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-columns=min,median,mean,rounds --benchmark-sort=name

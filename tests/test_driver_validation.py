@@ -197,12 +197,12 @@ def test_cancelled_work_in_the_queue_is_never_sent_to_a_child(children):
     pool = worker.ValidationPool(PATIENT["max_validation_ms"], 32)
     try:
         texts = ["a" * length + "c" for length in (60, 61, 62)]
-        work = [pool.validate(schema, {"name": text}, [], Shape(2, 1, 60)) for text in texts]
+        work = [pool.validate(schema, {"name": text}, {}, Shape(2, 1, 60)) for text in texts]
         assert children.begun()
         assert children.begun()
         for future in reversed(work):
             future.cancel()
-        last = pool.validate(schema, {"name": "b"}, [], Shape(2, 1, 1))
+        last = pool.validate(schema, {"name": "b"}, {}, Shape(2, 1, 1))
         assert last.result(WAIT).valid is False
         assert [sent["name"] for sent in children.sent if len(sent["name"]) == 63] == []
     finally:
@@ -214,8 +214,8 @@ def test_work_beyond_the_queue_is_refused_at_once(children):
     schema = NativeSchema(ENDLESS)
     pool = worker.ValidationPool(PATIENT["max_validation_ms"], 1)
     try:
-        first = pool.validate(schema, {"name": ENDLESS_TEXT}, [], Shape(2, 1, 61))
-        second = pool.validate(schema, {"name": ENDLESS_TEXT}, [], Shape(2, 1, 61))
+        first = pool.validate(schema, {"name": ENDLESS_TEXT}, {}, Shape(2, 1, 61))
+        second = pool.validate(schema, {"name": ENDLESS_TEXT}, {}, Shape(2, 1, 61))
         assert isinstance(second.exception(WAIT), worker.OverBudgetError)
         assert not first.done()
     finally:

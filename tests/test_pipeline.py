@@ -105,7 +105,7 @@ def judged(run, text):
     """The outcome of a candidate, native validation done in place."""
     outcome = run.judge(text)
     if isinstance(outcome, Pending):
-        return outcome.resume(outcome.native.report(outcome.data, outcome.checked_paths))
+        return outcome.resume(outcome.native.report(outcome.data, set(outcome.checked.values())))
     return outcome
 
 

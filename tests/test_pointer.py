@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intent_runtime.pointer import escape, locate, parse, render
+from intent_runtime.pointer import escape, locate, parse, render, resolve
 
 # RFC 6901, section 5, and names of our own.
 DOCUMENT = {
@@ -82,7 +82,7 @@ def test_what_is_not_there_is_not_found(tokens):
 
 def test_the_whole_document_has_no_location():
     assert parse("") == []
-    assert locate(DOCUMENT, []) is None
+    assert resolve(DOCUMENT, "") is None
 
 
 def test_a_location_names_one_place():

@@ -35,9 +35,7 @@ class Engine:
 
     def validate(self, pending: Pending) -> Outcome | Future[Report]:
         """The outcome when validation is bounded, else the future that `conclude` takes."""
-        report = self._pool.validate(
-            pending.native, pending.data, pending.checked_paths, pending.shape
-        )
+        report = self._pool.validate(pending.native, pending.data, pending.checked, pending.shape)
         return report if isinstance(report, Future) else pending.resume(report)
 
     @staticmethod

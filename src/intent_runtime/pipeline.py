@@ -26,6 +26,7 @@ from intent_runtime.candidate.findings import Finding, Findings, LimitExcess
 from intent_runtime.candidate.strict_json import read_candidate
 from intent_runtime.errors import ErrorCode, IntentFailure
 from intent_runtime.formats import Stage
+from intent_runtime.pointer import Location
 from intent_runtime.request import Request, read_request
 from intent_runtime.schema.native import NativeSchema, Report
 from intent_runtime.schema.selection import Projection, Selections
@@ -203,9 +204,9 @@ class Pending:
         return self._review.data
 
     @property
-    def checked_paths(self) -> list[str]:
-        """Paths of the description checks that the candidate gave."""
-        return self._review.checked_paths
+    def checked(self) -> dict[str, Location]:
+        """The nodes with a description check: pointers into the data, and where they lead."""
+        return self._review.checked
 
     @property
     def shape(self) -> Shape:

@@ -45,25 +45,35 @@ def parse(pointer: str) -> list[str] | None:
     return tokens
 
 
+def resolve(root: Json, pointer: str) -> tuple[Location, Json] | None:
+    """The location and value that a pointer (at least one token) leads to, or None."""
+    name = pointer[1:]
+    plain = pointer[:1] == "/" and "/" not in name and "~" not in name
+    # Most pointers name a member of the root that needs no unescaping.
+    if plain and isinstance(root, dict):
+        return ((id(root), name), root[name]) if name in root else None
+    tokens = parse(pointer)
+    return locate(root, tokens) if tokens else None
+
+
 def locate(root: Json, tokens: list[str]) -> tuple[Location, Json] | None:
     """The location and value that `tokens` (at least one) lead to, or None."""
-    container = root
-    location: Location | None = None
+    value = container = root
+    key: Key = ""
     for token in tokens:
-        key: Key = token
+        container = value
         if isinstance(container, dict):
             if token not in container:
                 return None
-            child = container[token]
+            key = token
+            value = container[token]
         elif isinstance(container, list):
             if len(token) > _INDEX_DIGITS or not _INDEX.fullmatch(token):
                 return None
             key = int(token)
             if key >= len(container):
                 return None
-            child = container[key]
+            value = container[key]
         else:
             return None
-        location = (id(container), key)
-        container = child
-    return None if location is None else (location, container)
+    return (id(container), key), value

@@ -29,7 +29,7 @@ def test_a_good_candidate_has_no_findings_and_its_evidence_is_kept():
     reviewed = review(candidate())
     assert reviewed.findings.kept == []
     assert reviewed.issues == ()
-    assert reviewed.checked_paths == ["/data/orderId"]
+    assert list(reviewed.checked) == ["/orderId"]
     first = reviewed.verified_evidence()[0]
     assert (first.path, first.mode, first.sources[0].source_id, first.sources[0].quote) == (
         "/data/orderId",

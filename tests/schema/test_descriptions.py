@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from intent_runtime.pointer import resolve
 from intent_runtime.schema.descriptions import MAX_LISTED
 from intent_runtime.schema.native import NativeSchema
 
 
 def missing(schema, value, checked=()):
     native = NativeSchema({"type": "object", "properties": {"v": schema}})
-    return native.missing_checks({"v": value}, list(checked))
+    data = {"v": value}
+    found = (resolve(data, path.removeprefix("/data")) for path in checked)
+    return native.missing_checks(data, {place[0] for place in found if place is not None})
 
 
 D = {"description": "说明"}
@@ -112,7 +115,10 @@ def test_paths_are_bounded_and_the_rest_is_counted():
 
 
 def test_the_root_of_a_projection_is_left_out():
-    assert NativeSchema({"type": "object", "properties": {}, **D}).missing_checks({}, []) == ((), 0)
+    assert NativeSchema({"type": "object", "properties": {}, **D}).missing_checks({}, set()) == (
+        (),
+        0,
+    )
 
 
 def test_a_long_shared_key_costs_no_path():
@@ -124,5 +130,5 @@ def test_a_long_shared_key_costs_no_path():
 
 def test_the_report_of_an_invalid_value_still_names_missing_checks():
     native = NativeSchema({"type": "object", "properties": {"v": {"type": "null", **D}}})
-    report = native.report({"v": 1}, [])
+    report = native.report({"v": 1}, set())
     assert (report.valid, report.undescribed, report.undescribed_count) == (False, ("/data/v",), 1)

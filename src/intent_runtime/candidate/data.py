@@ -56,7 +56,8 @@ class DataReview:
         self._issue_paths: list[str | None] = []
         self._covered: set[Location | None] = set()
         self.findings = Findings()
-        self.checked_paths: list[str] = []
+        self.checked: dict[str, Location] = {}
+        self._root_checked = False
         self.issues: tuple[IntentIssue, ...] = ()
         data = candidate.get("data")
         self.data: JsonObject = data if isinstance(data, dict) else {}
@@ -131,7 +132,8 @@ class DataReview:
         """The entries of a list that are objects, with their paths."""
         for index, entry in enumerate(self._list(key)):
             path = f"/{key}/{index}"
-            self.findings.extend(closed_object(entry, path, expected))
+            if not isinstance(entry, dict) or entry.keys() != expected.keys():
+                self.findings.extend(closed_object(entry, path, expected))
             if isinstance(entry, dict):
                 yield entry, path
 
@@ -191,11 +193,15 @@ class DataReview:
             findings.extend(one_of(entry, path, "verdict", _VERDICTS))
             findings.extend(required_text(entry, path, "explanation"))
             findings.extend(self._quotes.check(entry, path))
-            if places.find(entry) is None:
+            place = places.find(entry)
+            if place is None:
                 findings.extend(places.explain(entry, path))
                 continue
             pointer = str(entry["path"])
-            self.checked_paths.append(pointer)
+            if place[0] is None:
+                self._root_checked = True
+            else:
+                self.checked[pointer[len("/data") :]] = place[0]
             code = _VERDICT_ISSUES.get(str(entry.get("verdict")))
             if code is not None:
                 self._issue_paths.append(pointer)
@@ -248,7 +254,7 @@ class DataReview:
             pointer = entry.get("path")
             if isinstance(pointer, str) and pointer in names and pointer not in seen:
                 seen.add(pointer)
-                findings.extend(self._conclusion(entry, path, pointer, names[pointer]))
+                self._conclusion(entry.get("status"), path, pointer, names[pointer])
             elif "path" in entry:
                 findings.add(
                     f"{path}/path",
@@ -265,42 +271,31 @@ class DataReview:
                 allowed="one with this path",
             )
 
-    def _conclusion(
-        self, entry: JsonObject, path: str, pointer: str, name: str
-    ) -> Iterator[Finding]:
+    def _conclusion(self, status: Json, path: str, pointer: str, name: str) -> None:
         """Whether a status agrees with the data and the issues."""
-        status = entry.get("status")
         present = name in self.data
-        if status == "issue":
-            if not self._has_issue(pointer):
-                yield Finding(
-                    f"{path}/status",
-                    "issue needs a matching issue or a check that makes one",
-                    found='"issue"',
-                    allowed="an entry in issues whose path is null, /data, this field or below it",
-                )
-        elif status == "extracted" and not present:
-            yield Finding(
-                f"{path}/status",
-                "extracted needs the field in data",
-                found="the field is not in data",
-                allowed="the value in data, or another status",
-            )
-        elif status in ("not_provided", "not_applicable"):
-            if present:
-                yield Finding(
-                    f"{path}/status",
-                    "an omitted field must not stand in data",
-                    found=preview(status),
-                    allowed='"extracted", or no value in data',
-                )
-            elif name in self._material.projection.required:
-                yield Finding(
-                    f"{path}/status",
-                    "a required field without a value must be reported as issue",
-                    found=preview(status),
-                    allowed='"issue" with an entry in issues',
-                )
+        if status == "extracted" and present:
+            return
+        found, allowed = preview(status), ""
+        if status == "extracted":
+            rule = "extracted needs the field in data"
+            found, allowed = "the field is not in data", "the value in data, or another status"
+        elif status == "issue":
+            if self._has_issue(pointer):
+                return
+            rule = "issue needs a matching issue or a check that makes one"
+            allowed = "an entry in issues whose path is null, /data, this field or below it"
+        elif status not in ("not_provided", "not_applicable"):
+            return
+        elif present:
+            rule = "an omitted field must not stand in data"
+            allowed = '"extracted", or no value in data'
+        elif name in self._material.projection.required:
+            rule = "a required field without a value must be reported as issue"
+            allowed = '"issue" with an entry in issues'
+        else:
+            return
+        self.findings.add(f"{path}/status", rule, found=found, allowed=allowed)
 
     def _has_issue(self, pointer: str) -> bool:
         below = pointer + "/"
@@ -311,7 +306,7 @@ class DataReview:
 
     def add_missing_checks(self, report: Report) -> None:
         """Add the description checks that are due and missing."""
-        if self._material.root_described and "/data" not in self.checked_paths:
+        if self._material.root_described and not self._root_checked:
             self._undescribed("/data")
         for path in report.undescribed:
             self._undescribed(path)
@@ -353,10 +348,11 @@ def _category(entry: JsonObject, path: str) -> Iterable[Finding]:
 def _is_exact(value: Json, entry: JsonObject) -> bool:
     """Whether a value is a string equal to at least one of its quotes."""
     sources = entry.get("sources")
-    return isinstance(value, str) and any(
-        isinstance(source, dict) and source.get("quote") == value
-        for source in (sources if isinstance(sources, list) else [])
-    )
+    if isinstance(value, str) and isinstance(sources, list):
+        for source in sources:
+            if isinstance(source, dict) and source.get("quote") == value:
+                return True
+    return False
 
 
 def _trail_path(trail: Any) -> str:

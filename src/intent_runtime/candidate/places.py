@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from intent_runtime.candidate.findings import Finding
 from intent_runtime.jsontypes import Json, JsonObject
-from intent_runtime.pointer import Location, locate, parse
+from intent_runtime.pointer import Location, resolve
 from intent_runtime.text import preview
 
 
@@ -28,8 +28,7 @@ class Places:
             return None
         place: tuple[Location | None, Json] | None = None
         if pointer.startswith("/data/"):
-            tokens = parse(pointer[5:])
-            place = locate(self._data, tokens) if tokens else None
+            place = resolve(self._data, pointer[5:])
         elif pointer == "/data" and self._root_allowed:
             place = (None, self._data)
         if place is not None:

@@ -44,12 +44,12 @@ class Quotes:
 
     def _is_good(self, source: Json) -> bool:
         """Whether there is nothing to find; most sources are good, and many are alike."""
-        if not isinstance(source, dict) or source.keys() != _SOURCE_KEYS.keys():
+        if not isinstance(source, dict) or len(source) != len(_SOURCE_KEYS):
             return False
-        source_id, quote = source["sourceId"], source["quote"]
-        if not isinstance(source_id, str) or not isinstance(quote, str) or is_blank(quote):
+        source_id, quote = source.get("sourceId"), source.get("quote")
+        if not isinstance(source_id, str) or not isinstance(quote, str):
             return False
-        return source_id in self._sources and self._is_quoted(source_id, quote)
+        return self._is_quoted(source_id, quote) and not is_blank(quote)
 
     def _source(self, source: Json, path: str) -> Iterator[Finding]:
         yield from closed_object(source, path, _SOURCE_KEYS)
@@ -76,7 +76,8 @@ class Quotes:
             )
 
     def _is_quoted(self, source_id: str, quote: str) -> bool:
-        known = self._quoted.get((source_id, quote))
+        pair = (source_id, quote)
+        known = self._quoted.get(pair)
         if known is None:
-            known = self._quoted[source_id, quote] = quote in self._sources[source_id]
+            known = self._quoted[pair] = quote in self._sources.get(source_id, "")
         return known

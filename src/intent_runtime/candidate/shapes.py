@@ -50,7 +50,10 @@ def _open_object(value: Json, path: str, expected: dict[str, None]) -> Iterator[
 
 def required_text(parent: JsonObject, path: str, key: str) -> Iterable[Finding]:
     """A string that is not blank."""
-    return text(parent[key], f"{path}/{key}") if key in parent else _NONE
+    value = parent.get(key)
+    if (isinstance(value, str) and not is_blank(value)) or key not in parent:
+        return _NONE
+    return text(value, f"{path}/{key}")
 
 
 def nullable_text(parent: JsonObject, path: str, key: str) -> Iterable[Finding]:

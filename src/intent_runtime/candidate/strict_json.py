@@ -61,7 +61,7 @@ def read_candidate(text: str, limits: IntentLimits) -> JsonObject | Finding | Li
     measured = _measure(value, depth, nodes)
     if isinstance(measured, LimitExcess):
         return measured
-    if sum(map(text.count, _KEY_ENDS)) != measured.keys:
+    if text.count(":") != measured.keys and sum(map(text.count, _KEY_ENDS)) != measured.keys:
         doubled = _doubled_key(text)
         if doubled is not None:
             fault = _explain(text, depth, nodes)
@@ -75,34 +75,35 @@ def read_candidate(text: str, limits: IntentLimits) -> JsonObject | Finding | Li
 
 def _measure(root: Json, max_depth: int, max_nodes: int) -> _Measure | LimitExcess:
     """Count depth, nodes and keys, and look at every number, level by level."""
+    if not isinstance(root, (dict, list)):
+        return _Measure(0, _holds(root))
     level: list[Any] = [root]
     depth = keys = 0
     nodes = 1
     holds = True
-    if not isinstance(root, (dict, list)):
-        return _Measure(0, _holds(root))
     while level:
         depth += 1
         if depth > max_depth:
             return _too_deep(max_depth)
-        below: list[Any] = []
+        children: list[Any] = []
         for container in level:
-            children = container
             if type(container) is dict:
                 keys += len(container)
-                children = container.values()
-            nodes += len(container)
-            for child in children:
-                kind = type(child)
-                if kind is str:
-                    continue
-                if kind is dict or kind is list:
-                    below.append(child)
-                elif not _holds(child):
-                    holds = False
+                children += container.values()
+            else:
+                children += container
+        nodes += len(children)
         if nodes > max_nodes:
             return _too_many(max_nodes)
-        level = below
+        level = []
+        for child in children:
+            kind = type(child)
+            if kind is str:
+                continue
+            if kind is dict or kind is list:
+                level.append(child)
+            elif not _holds(child):
+                holds = False
     return _Measure(keys, holds)
 
 

@@ -15,6 +15,7 @@ import sys
 from collections import OrderedDict
 from typing import IO, Any, Final
 
+from intent_runtime.pointer import resolve
 from intent_runtime.schema.native import NativeSchema
 
 _HEADER: Final = struct.Struct(">I")
@@ -84,7 +85,9 @@ def main() -> None:
         native = shelf.get(key)
         data = request["data"]
         valid = native.is_valid(data)
-        paths, count = native.missing_checks(data, request["checked"])
+        places = (resolve(data, path) for path in request["checked"])
+        checked = {place[0] for place in places if place is not None}
+        paths, count = native.missing_checks(data, checked)
         write_frame(answers, {"valid": valid, "undescribed": paths, "count": count})
         mismatches, exhausted = ((), False) if valid else native.mismatches(data)
         write_frame(answers, {"mismatches": mismatches, "exhausted": exhausted})

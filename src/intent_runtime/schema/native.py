@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import cache, cached_property, lru_cache
 from typing import Any, Final, NamedTuple
 
-from intent_runtime.pointer import Location, locate, parse, render
+from intent_runtime.pointer import Location, render
 from intent_runtime.schema.descriptions import Plan, undescribed
 from intent_runtime.schema.patterns import rewrite
 from intent_runtime.schema.weights import (
@@ -120,17 +120,9 @@ class NativeSchema:
         """Whether `data` fits; stops at the first mismatch."""
         return self._validator.is_valid(data)
 
-    def missing_checks(self, data: Any, checked_paths: list[str]) -> tuple[tuple[str, ...], int]:
+    def missing_checks(self, data: Any, checked: set[Location]) -> tuple[tuple[str, ...], int]:
         """Paths (bounded) and number of nodes whose description check is missing."""
-        if self.plan is None:
-            return (), 0
-        checked: set[Location] = set()
-        for path in checked_paths:
-            tokens = parse(path)
-            found = locate(data, tokens[1:]) if tokens and len(tokens) > 1 else None
-            if found is not None:
-                checked.add(found[0])
-        return undescribed(data, self.plan, checked)
+        return ((), 0) if self.plan is None else undescribed(data, self.plan, checked)
 
     def mismatches(self, data: Any) -> tuple[tuple[Mismatch, ...], bool]:
         """Every mismatch up to a bound, and whether a pattern could not be run to its end."""
@@ -144,9 +136,9 @@ class NativeSchema:
                 listed.append(_mismatch(error, self.schema, data, shown))
         return tuple(listed), exhausted
 
-    def report(self, data: Any, checked_paths: list[str]) -> Report:
-        """Everything about one value."""
-        undescribed_paths, count = self.missing_checks(data, checked_paths)
+    def report(self, data: Any, checked: set[Location]) -> Report:
+        """Everything about one value; `checked` are the nodes with a description check."""
+        undescribed_paths, count = self.missing_checks(data, checked)
         if self.is_valid(data):
             return Report(True, (), undescribed_paths, count)
         mismatches, exhausted = self.mismatches(data)

@@ -17,6 +17,7 @@ from concurrent.futures import Future, InvalidStateError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from intent_runtime.pointer import Location
 from intent_runtime.schema.child import SchemaShelf, read_frame, write_frame
 from intent_runtime.schema.native import Mismatch, NativeSchema, Report
 from intent_runtime.schema.weights import Shape
@@ -81,18 +82,21 @@ class ValidationPool:
         self._closed = False
 
     def validate(
-        self, schema: NativeSchema, data: Any, checked: list[str], shape: Shape
+        self, schema: NativeSchema, data: Any, checked: dict[str, Location], shape: Shape
     ) -> Report | Future[Report]:
         """The report: at once when the work is bounded, else as a future.
+
+        `checked` are the nodes of `data` with a description check: their pointers into it and
+        where those lead.
 
         The future ends with `OverBudgetError` when the time runs out; cancelling it kills the work.
         """
         if schema.runs_in_place(shape):
             if schema.is_valid(data):
-                return Report(True, (), *schema.missing_checks(data, checked))
+                return Report(True, (), *schema.missing_checks(data, set(checked.values())))
             if schema.lists_in_place(shape):
-                return schema.report(data, checked)
-        job = _Job(schema, data, checked, time.monotonic() + self._max_seconds)
+                return schema.report(data, set(checked.values()))
+        job = _Job(schema, data, list(checked), time.monotonic() + self._max_seconds)
         self._submit(job)
         job.future.add_done_callback(lambda _: self._drop(job))
         return job.future
