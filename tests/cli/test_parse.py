@@ -15,11 +15,13 @@ ROOT = Path(__file__).parents[2]
 SCHEMA = str(ROOT / "examples" / "order.schema.json")
 NOTE = "Using the offline rules executor (--executor rules).\n"
 COMMAND = shutil.which("intent-runtime", path=str(Path(sys.executable).parent))
-# Every test starts the real command.
-pytestmark = pytest.mark.slow
 
 POSIX = os.name == "posix"
-pytestmark = pytest.mark.skipif(COMMAND is None, reason="the package is not installed here")
+# Every test starts the real command.
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(COMMAND is None, reason="the package is not installed here"),
+]
 
 
 def run(*arguments, stdin=b"", env=None, **options):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, Final, cast
 
 LANGUAGES: Final = ("en", "zh")
@@ -14,7 +14,7 @@ LANGUAGES: Final = ("en", "zh")
 @cache
 def load(language: str) -> Mapping[str, Any]:
     """The data file of a language."""
-    source = files(__package__ or "").joinpath("data", f"{language}.json")
+    source = Path(__file__).parent / "data" / f"{language}.json"
     return cast("Mapping[str, Any]", json.loads(source.read_text(encoding="utf-8")))
 
 
