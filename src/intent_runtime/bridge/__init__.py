@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from intent_runtime.bridge.replies import ErrorReply as ErrorReply
     from intent_runtime.bridge.replies import ResultReply as ResultReply
     from intent_runtime.bridge.replies import TaskReply as TaskReply
+    from intent_runtime.bridge.replies import read_tool_reply as read_tool_reply
     from intent_runtime.bridge.session import BridgeSession as BridgeSession
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "ResultReply",
     "TaskReply",
     "create_intent_bridge",
+    "read_tool_reply",
 ]
 
 __getattr__ = lazy_names(
@@ -33,5 +35,6 @@ __getattr__ = lazy_names(
         "ResultReply": "replies",
         "TaskReply": "replies",
         "create_intent_bridge": "bridge",
+        "read_tool_reply": "replies",
     },
 )

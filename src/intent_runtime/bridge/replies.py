@@ -114,6 +114,20 @@ class ErrorReply(BridgeReply, frozen=True, rename="camel"):
         return {"kind": "error", "error": self.error.encodable()}
 
 
+def read_tool_reply(tool_result: object) -> TaskReply | ResultReply | ErrorReply:
+    """The typed reply in an MCP tool result of this service: an SDK object or a plain dict.
+
+    Raises ValueError when there is none. Not a check of untrusted data.
+    """
+    if isinstance(tool_result, Mapping):
+        reply = cast("Mapping[str, Any]", tool_result).get("structuredContent")
+    else:
+        reply = getattr(tool_result, "structured_content", None)
+    if not isinstance(reply, Mapping):
+        raise ValueError("the tool result holds no reply of intent-runtime")  # noqa: TRY004
+    return BridgeReply.from_dict(cast("Mapping[str, Any]", reply))
+
+
 End: TypeAlias = "IntentResult | IntentFailure"
 
 
@@ -131,7 +145,9 @@ def _own(result: IntentResult) -> IntentResult:
     return msgspec.structs.replace(result, data=data)
 
 
-def _failure(wire: Mapping[str, Any]) -> IntentFailure:
+def _failure(wire: Any) -> IntentFailure:
+    if not isinstance(wire, Mapping):
+        raise TypeError
     partial = wire.get("partialResult")
     return IntentFailure(
         code=wire["code"],

@@ -19,6 +19,7 @@ MAX_READ: Final = 65_536
 MAX_WRITTEN: Final = 30_000
 """Characters of all targets, requirements and reasons together: far below the output limit."""
 
+_READERS: Final = {"en": read_english, "zh": read_chinese}
 _TARGET_LIMIT: Final = 600
 _TEXT_LIMIT: Final = 400
 _SHOWN_LIMIT: Final = 80
@@ -26,16 +27,24 @@ _SUBJECT_REACH: Final = 120
 _SUBJECT_WORDS: Final = 7
 
 
-def core_candidate(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """The core candidate for the payload's `currentInput`."""
+def core_candidate(
+    payload: Mapping[str, Any], languages: Sequence[str] = vocabulary.LANGUAGES
+) -> dict[str, Any]:
+    """The core candidate for the payload's `currentInput`.
+
+    Sentences in none of `languages` are asked about as not understood.
+    """
     text: str = payload["currentInput"]
     reading = _Reading(text, payload["structuredLanguage"])
     for count, sentence in enumerate(sentences(text)):
         if count >= MAX_SENTENCES or len(text) > MAX_READ:
             reading.stop()
             break
-        han = has_han(sentence.view[sentence.start : sentence.end])
-        reading.add(read_chinese(sentence) if han else read_english(sentence))
+        language = "zh" if has_han(sentence.view[sentence.start : sentence.end]) else "en"
+        if language in languages:
+            reading.add(_READERS[language](sentence))
+        else:
+            reading.add([Step("fragment", (sentence.start, sentence.end))])
     return reading.candidate()
 
 
