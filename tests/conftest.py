@@ -1,0 +1,9 @@
+"""Settings for all tests."""
+
+from hypothesis import HealthCheck, settings
+
+# Timings never decide a test: a busy machine is no fault of the code.
+settings.register_profile(
+    "steady", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile("steady")
