@@ -12,6 +12,7 @@ from typing import Any, Final, NoReturn, TextIO
 import click
 
 from intent_runtime import Intent, IntentParseError, IntentResult, __version__
+from intent_runtime.cli.serve import mcp
 
 EXIT_RECOGNITION_ERROR: Final = 1
 
@@ -131,6 +132,9 @@ def parse(
     from intent_runtime.cli.view import show_result  # noqa: PLC0415 - rich only for a terminal
 
     show_result(result)
+
+
+commands.add_command(mcp)
 
 
 def _recognise(config: dict[str, Any], request: dict[str, Any]) -> IntentResult:

@@ -1,0 +1,163 @@
+"""Trusted configuration files of the service (contract section 11, Command).
+
+Every mistake is a `ConfigFileError` whose one line names the file, the instance and the cause.
+"""
+
+from __future__ import annotations
+
+import json
+import runpy
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple, cast
+
+from intent_runtime.errors import IntentParseError
+from intent_runtime.intent import Intent
+from intent_runtime.text import name_list, shorten
+
+
+class ConfigFileError(Exception):
+    """What is wrong with a configuration file, in one line."""
+
+
+class Configuration(NamedTuple):
+    """The instances of a file; `owned` are those built here, to be disposed at the end."""
+
+    instances: dict[str, Intent]
+    owned: tuple[Intent, ...]
+
+
+def load_configuration(path: Path) -> Configuration:
+    """Read a `.py`, `.toml` or `.json` file and build its instances."""
+    reader = _READERS.get(path.suffix.lower())
+    if reader is None:
+        raise _wrong(path, f"unknown ending; known are {', '.join(_READERS)}")
+    if not path.is_file():
+        raise _wrong(path, "no such file" if not path.exists() else "not a file")
+    entries = _instances(path, reader(path))
+    is_code = path.suffix.lower() == ".py"
+    instances: dict[str, Intent] = {}
+    owned: list[Intent] = []
+    try:
+        for name, entry in entries.items():
+            if is_code and isinstance(entry, Intent):
+                instances[name] = entry
+            else:
+                instances[name] = _built(path, name, entry, is_code=is_code)
+                owned.append(instances[name])
+    except ConfigFileError:
+        for intent in owned:
+            intent.dispose()
+        raise
+    return Configuration(instances, tuple(owned))
+
+
+def _wrong(path: Path, cause: str, name: str | None = None) -> ConfigFileError:
+    where = f"{path}: " if name is None else f"{path}: instance {name_list([name])}: "
+    return ConfigFileError(where + " ".join(shorten(cause, 400).split()))
+
+
+def _instances(path: Path, config: object) -> Mapping[str, object]:
+    if not isinstance(config, Mapping) or "instances" not in config:
+        raise _wrong(path, 'the configuration must be an object with the key "instances"')
+    instances = cast("Mapping[str, Any]", config)["instances"]
+    if not isinstance(instances, Mapping):
+        raise _wrong(path, '"instances" must map names to configurations')
+    if not instances:
+        raise _wrong(path, '"instances" is empty')
+    entries = cast("Mapping[object, object]", instances)
+    for name in entries:
+        if not isinstance(name, str):
+            raise _wrong(path, '"instances" must have strings as names')
+    return cast("Mapping[str, object]", entries)
+
+
+def _built(path: Path, name: str, entry: object, *, is_code: bool) -> Intent:
+    if not isinstance(entry, Mapping):
+        kinds = "a configuration object or an Intent" if is_code else "a configuration object"
+        raise _wrong(path, f"must be {kinds}", name)
+    config = dict(cast("Mapping[str, Any]", entry))
+    if "executor" in config and not is_code:
+        raise _wrong(path, "executor cannot be given in a data file; use a .py file", name)
+    if "schemaFile" in config:
+        if "schema" in config:
+            raise _wrong(path, "schema and schemaFile exclude each other", name)
+        config["schema"] = _schema_file(path, name, config.pop("schemaFile"))
+    try:
+        return Intent.from_config(config)
+    except IntentParseError as error:
+        raise _wrong(path, f"{error.code}: {error.message}", name) from None
+
+
+def _schema_file(path: Path, name: str, value: object) -> Any:
+    if not isinstance(value, str) or not value:
+        raise _wrong(path, "schemaFile must name a JSON file next to the configuration", name)
+    target = path.parent / value
+    try:
+        return json.loads(target.read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        raise _wrong(
+            path, f"schemaFile {value}: {error.strerror or 'cannot be read'}", name
+        ) from None
+    except UnicodeDecodeError:
+        raise _wrong(path, f"schemaFile {value}: not UTF-8 text", name) from None
+    except RecursionError:
+        raise _wrong(path, f"schemaFile {value}: nested too deeply", name) from None
+    except ValueError as error:
+        raise _wrong(path, f"schemaFile {value}: not JSON: {error}", name) from None
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise _wrong(path, error.strerror or "cannot be read") from None
+    except UnicodeDecodeError:
+        raise _wrong(path, "not UTF-8 text") from None
+
+
+def _read_json(path: Path) -> object:
+    try:
+        return json.loads(_read_text(path))
+    except RecursionError:
+        raise _wrong(path, "nested too deeply") from None
+    except ValueError as error:
+        raise _wrong(path, f"not JSON: {error}") from None
+
+
+def _read_toml(path: Path) -> object:
+    try:
+        return tomllib.loads(_read_text(path))
+    except RecursionError:
+        raise _wrong(path, "nested too deeply") from None
+    except ValueError as error:
+        raise _wrong(path, f"not TOML: {error}") from None
+
+
+def _read_python(path: Path) -> object:
+    """Run the module; it defines `config`, or `instances` alone."""
+    try:
+        names = runpy.run_path(str(path), run_name="intent_runtime_config")
+    except SyntaxError as error:
+        raise _wrong(path, f"line {error.lineno}: {error.msg}") from None
+    except IntentParseError as error:
+        raise _wrong(path, f"{error.code}: {error.message}") from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - whatever it does, even leaving, is its mistake
+        raise _wrong(path, f"running it raised {type(error).__name__}: {error}") from None
+    if "config" in names and "instances" in names:
+        raise _wrong(path, "defines both config and instances; define one")
+    if "config" in names:
+        return names["config"]
+    if "instances" in names:
+        return {"instances": names["instances"]}
+    raise _wrong(path, "defines neither config nor instances")
+
+
+_READERS: Final[dict[str, Callable[[Path], object]]] = {
+    ".py": _read_python,
+    ".toml": _read_toml,
+    ".json": _read_json,
+}

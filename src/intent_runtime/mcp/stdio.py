@@ -1,0 +1,201 @@
+"""Our own stdio transport under the SDK (contract section 11; docs/decisions/0007-stdio.md).
+
+Lines are read by a thread, since nothing else reads pipes and files alike on every platform, and
+written off the loop, so that a slow reader keeps nobody else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Final
+
+import anyio
+import mcp_types as types
+from mcp.shared._context_streams import create_context_streams
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
+
+from intent_runtime.mcp.wire import Wire
+
+_CHUNK: Final = 65_536
+# How long requests that were read are waited for once input has ended.
+DRAIN_SECONDS: Final = 10.0
+_PARENT_CHECK_SECONDS: Final = 1.0
+
+
+@asynccontextmanager
+async def stdio_transport(wire: Wire, max_line: int) -> AsyncGenerator[tuple[Any, Any], None]:
+    """The read and write streams of a service on standard input and output.
+
+    max_line: bytes of the longest line that is taken; a longer one is answered as an error. When
+    input ends, the read stream ends after every request read so far was answered.
+    """
+    to_server, read_stream = create_context_streams[SessionMessage | Exception](0)
+    write_stream, from_server = create_context_streams[SessionMessage](0)
+    channel = _Channel(wire, max_line)
+    async with anyio.create_task_group() as group:
+        group.start_soon(channel.pump_out, from_server)
+        group.start_soon(channel.pump_in, to_server)
+        group.start_soon(channel.watch_parent)
+        try:
+            yield read_stream, write_stream
+        finally:
+            group.cancel_scope.cancel()
+
+
+class _Channel:
+    """One peer: lines in, lines out, and which requests still wait for an answer."""
+
+    def __init__(self, wire: Wire, max_line: int) -> None:
+        self._wire = wire
+        self._max_line = max_line
+        self._loop = asyncio.get_running_loop()
+        self._waiting: set[Any] = set()
+        self._answered = asyncio.Event()
+        self._ended = asyncio.Event()
+        self._writing = asyncio.Lock()
+
+    async def pump_in(self, to_server: Any) -> None:
+        """Hand every message to the server; end its stream when all were answered."""
+        # One line ahead at most: a peer that sends faster than it is served has to wait.
+        lines: asyncio.Queue[bytes | None] = asyncio.Queue(1)
+        threading.Thread(
+            target=self._read_lines, args=(lines,), name="intent-runtime-stdin", daemon=True
+        ).start()
+        async with to_server:
+            while (line := await self._next(lines)) is not None:
+                message = await self._message(line)
+                if message is not None:
+                    self._note_incoming(message)
+                    await to_server.send(SessionMessage(message))
+            with anyio.move_on_after(DRAIN_SECONDS):
+                while self._waiting:
+                    self._answered.clear()
+                    await self._answered.wait()
+
+    async def _next(self, lines: asyncio.Queue[bytes | None]) -> bytes | None:
+        """The next line, or None when input ended or the parent is gone."""
+        line = self._loop.create_task(lines.get())
+        ended = self._loop.create_task(self._ended.wait())
+        try:
+            await asyncio.wait({line, ended}, return_when=asyncio.FIRST_COMPLETED)
+            return line.result() if line.done() else None
+        finally:
+            line.cancel()
+            ended.cancel()
+
+    async def _message(self, line: bytes) -> types.JSONRPCMessage | None:
+        """The message a line holds; what holds none is answered here."""
+        if not line.strip():
+            return None
+        if len(line) > self._max_line:
+            await self._refuse(None, types.INVALID_REQUEST, "The message is too large.")
+            return None
+        try:
+            # The standard library takes lone surrogates, which then get an ordinary reply.
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            await self._refuse(None, types.PARSE_ERROR, "Parse error: not JSON, or too deep.")
+            return None
+        try:
+            return types.jsonrpc_message_adapter.validate_python(value, by_name=False)
+        except ValidationError:
+            identifier = value.get("id") if isinstance(value, dict) else None
+            known = isinstance(identifier, (str, int)) and not isinstance(identifier, bool)
+            await self._refuse(
+                identifier if known else None, types.INVALID_REQUEST, "Not a JSON-RPC message."
+            )
+            return None
+
+    async def _refuse(self, identifier: Any, code: int, text: str) -> None:
+        answer = {"jsonrpc": "2.0", "id": identifier, "error": {"code": code, "message": text}}
+        await self._write(json.dumps(answer).encode())
+
+    def _note_incoming(self, message: types.JSONRPCMessage) -> None:
+        if isinstance(message, types.JSONRPCRequest):
+            self._waiting.add(message.id)
+        elif (
+            isinstance(message, types.JSONRPCNotification)
+            and message.method == "notifications/cancelled"
+        ):
+            # A cancelled request gets no answer.
+            self._waiting.discard((message.params or {}).get("requestId"))
+            self._answered.set()
+
+    async def pump_out(self, from_server: Any) -> None:
+        """Write every message of the server as one line."""
+        async with from_server:
+            async for session_message in from_server:
+                message = session_message.message
+                if not await self._write(_encoded(message)):
+                    return
+                if isinstance(message, (types.JSONRPCResponse, types.JSONRPCError)):
+                    self._waiting.discard(message.id)
+                    self._answered.set()
+
+    async def _write(self, line: bytes) -> bool:
+        """Write a line off the loop, so that a slow reader keeps nobody else; False when gone."""
+        async with self._writing:
+            try:
+                await anyio.to_thread.run_sync(
+                    self._write_all, line + b"\n", abandon_on_cancel=True
+                )
+            except OSError:
+                self._ended.set()
+                return False
+        return True
+
+    def _write_all(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._wire.writing, view) :]
+
+    def _read_lines(self, lines: asyncio.Queue[bytes | None]) -> None:
+        """The reading thread: lines without their ends, then None."""
+        buffer = bytearray()
+        dropping = False
+        with suppress(OSError, RuntimeError):
+            while chunk := os.read(self._wire.reading, _CHUNK):
+                start = 0
+                while (end := chunk.find(b"\n", start)) >= 0:
+                    buffer += chunk[start:end]
+                    if not dropping:
+                        self._hand_over(lines, bytes(buffer))
+                    buffer.clear()
+                    dropping = False
+                    start = end + 1
+                if not dropping:
+                    buffer += chunk[start:]
+                    if len(buffer) > self._max_line:
+                        # Told once; the rest of the line is skipped, whatever its length.
+                        self._hand_over(lines, bytes(buffer))
+                        buffer.clear()
+                        dropping = True
+            if buffer:
+                # Half a line, then the end: no message, but it may be a whole one without its end.
+                self._hand_over(lines, bytes(buffer))
+        with suppress(OSError, RuntimeError):
+            self._hand_over(lines, None)
+
+    def _hand_over(self, lines: asyncio.Queue[bytes | None], line: bytes | None) -> None:
+        asyncio.run_coroutine_threadsafe(lines.put(line), self._loop).result()
+
+    async def watch_parent(self) -> None:
+        """End when the parent is gone although somebody else still holds the pipe."""
+        parent = os.getppid()
+        while os.getppid() == parent:  # noqa: ASYNC110 - no event tells of it
+            await anyio.sleep(_PARENT_CHECK_SECONDS)
+        self._ended.set()
+
+
+def _encoded(message: types.JSONRPCMessage) -> bytes:
+    try:
+        return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
+    except ValueError:
+        # A request's id may hold a lone surrogate; escaped it can be sent back.
+        return json.dumps(message.model_dump(by_alias=True, exclude_unset=True)).encode()
