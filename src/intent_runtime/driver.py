@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from typing import Any, Final, TypeVar
 
 from intent_runtime.engine import Engine
-from intent_runtime.errors import ErrorCode, IntentFailure, IntentParseError
+from intent_runtime.errors import ERROR_CODES, ErrorCode, IntentFailure, IntentParseError
 from intent_runtime.executors.protocol import ModelExecutor
 from intent_runtime.pipeline import Outcome, Pending, Run
 from intent_runtime.text import has_lone_surrogate
@@ -22,19 +22,9 @@ from intent_runtime.values import IntentResult, ModelReply, ModelRequest
 T = TypeVar("T")
 
 # The codes an executor may raise by itself; anything else it raises is MODEL_REQUEST_FAILED.
-_EXECUTOR_CODES: Final = frozenset(
-    {
-        "MODEL_AUTH_FAILED",
-        "MODEL_RATE_LIMITED",
-        "MODEL_REQUEST_FAILED",
-        "MODEL_TIMEOUT",
-        "MODEL_ABORTED",
-        "MODEL_REFUSED",
-        "MODEL_OUTPUT_INCOMPLETE",
-        "MODEL_OUTPUT_INVALID",
-        "HOST_CAPABILITY_UNSUPPORTED",
-    }
-)
+_EXECUTOR_CODES: Final = frozenset(code for code in ERROR_CODES if code.startswith("MODEL_")) | {
+    "HOST_CAPABILITY_UNSUPPORTED"
+}
 # How long a synchronous parse waits for cancelled tasks before it leaves them to a thread.
 _GRACE_SECONDS: Final = 0.1
 

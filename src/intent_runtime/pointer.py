@@ -31,6 +31,18 @@ def render(tokens: Iterable[Key]) -> str:
     return "".join(f"/{escape(str(token))}" for token in tokens)
 
 
+Trail: TypeAlias = "tuple[Trail, Key] | None"
+
+
+def render_trail(trail: Trail) -> str:
+    """The pointer for a place noted from the inside out: its key, and where its container is."""
+    tokens: list[Key] = []
+    while trail is not None:
+        trail, key = trail
+        tokens.append(key)
+    return render(reversed(tokens))
+
+
 def parse(pointer: str) -> list[str] | None:
     """The unescaped tokens of a pointer, or None when it is malformed."""
     if not pointer:

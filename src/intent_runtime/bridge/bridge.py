@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 import weakref
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import Any, Final, Protocol, Self, cast
 
 from intent_runtime.bridge.book import Capacity
 from intent_runtime.bridge.desk import NOT_FOUND, Desk
-from intent_runtime.bridge.session import BridgeSession
+from intent_runtime.bridge.session import BridgeSession, Closing
 from intent_runtime.engine import Engine
 from intent_runtime.errors import IntentParseError
 from intent_runtime.text import has_lone_surrogate, name_list
@@ -29,7 +28,7 @@ class Drivable(Protocol):
         ...
 
 
-class IntentBridge:
+class IntentBridge(Closing):
     """Jobs of all sessions over one set of Intents; safe to use from any thread and loop.
 
     Capacities are shared by all sessions and instances. Closing releases every job and leaves
@@ -97,17 +96,6 @@ class IntentBridge:
         self._desk.close()
         for engine in set(self._engines.values()):
             engine.off_dispose(self._listener)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def create_intent_bridge(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import Any, Self
 
 from intent_runtime.bridge.arguments import invalid
@@ -10,7 +9,21 @@ from intent_runtime.bridge.desk import Desk, Owner
 from intent_runtime.bridge.replies import BridgeReply, ErrorReply
 
 
-class BridgeSession:
+class Closing:
+    """Closes at the end of a `with` block."""
+
+    def close(self) -> None:
+        """Let go of everything."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class BridgeSession(Closing):
     """One host's connection; what it opened belongs to it alone.
 
     Its methods answer with a reply and never raise for what a caller or a model sends. None for
@@ -69,14 +82,3 @@ class BridgeSession:
     def close(self) -> None:
         """Release the session's jobs; idempotent."""
         self._desk.release(self._owner)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

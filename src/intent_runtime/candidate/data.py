@@ -13,7 +13,7 @@ from intent_runtime.candidate.quotes import Quotes
 from intent_runtime.candidate.shapes import closed_object, keys, one_of, required_text
 from intent_runtime.errors import DATA_ISSUE_CATEGORIES, IntentIssue
 from intent_runtime.jsontypes import Json, JsonObject
-from intent_runtime.pointer import Key, Location, escape, parse, render
+from intent_runtime.pointer import Location, Trail, escape, parse, render_trail
 from intent_runtime.schema.native import Report
 from intent_runtime.schema.selection import Projection
 from intent_runtime.schema.weights import Shape
@@ -160,7 +160,7 @@ class DataReview:
     def _leaves(self) -> None:
         """Every leaf and every empty container has evidence; counts the shape on the way."""
         nodes, objects, size = 1, 1, 0
-        stack: list[tuple[dict[str, Json] | list[Json], Any]] = [(self.data, None)]
+        stack: list[tuple[dict[str, Json] | list[Json], Trail]] = [(self.data, None)]
         covered = self._covered
         while stack:
             container, trail = stack.pop()
@@ -178,7 +178,7 @@ class DataReview:
                     size += len(value) if value.isascii() else 4 * len(value)
                 if (id(container), key) not in covered:
                     self.findings.add(
-                        "/data" if self.findings.full else _trail_path((trail, key)),
+                        "/data" if self.findings.full else "/data" + render_trail((trail, key)),
                         "needs an evidence entry",
                         found=preview(value),
                         allowed="an entry in evidence with this path",
@@ -353,11 +353,3 @@ def _is_exact(value: Json, entry: JsonObject) -> bool:
             if isinstance(source, dict) and source.get("quote") == value:
                 return True
     return False
-
-
-def _trail_path(trail: Any) -> str:
-    tokens: list[Key] = []
-    while trail is not None:
-        trail, token = trail
-        tokens.append(token)
-    return "/data" + render(reversed(tokens))

@@ -16,7 +16,7 @@ from intent_runtime.candidate.findings import Finding, LimitExcess
 from intent_runtime.candidate.json_scan import first_fault
 from intent_runtime.candidate.numbers import exact_number
 from intent_runtime.jsontypes import Json, JsonObject
-from intent_runtime.pointer import Key, render
+from intent_runtime.pointer import Trail, render_trail
 from intent_runtime.text import preview
 from intent_runtime.values import MAX_SAFE_INTEGER, IntentLimits
 
@@ -179,7 +179,7 @@ _NUMBER_RULE: Final = (
 
 def _number_finding(root: Json) -> Finding:
     """Where the first refused number stands."""
-    stack: list[tuple[Any, tuple[Any, ...] | None]] = [(root, None)]
+    stack: list[tuple[Any, Trail]] = [(root, None)]
     while stack:
         value, trail = stack.pop()
         if isinstance(value, dict):
@@ -189,13 +189,5 @@ def _number_finding(root: Json) -> Finding:
             items = enumerate(cast("list[Any]", value))
             stack.extend((child, (trail, index)) for index, child in items)
         elif not _holds(value):
-            return Finding(_path(trail), _NUMBER_RULE)
+            return Finding(render_trail(trail), _NUMBER_RULE)
     return Finding("", _NUMBER_RULE)
-
-
-def _path(trail: tuple[Any, ...] | None) -> str:
-    tokens: list[Key] = []
-    while trail is not None:
-        trail, token = trail
-        tokens.append(token)
-    return render(reversed(tokens))

@@ -93,19 +93,10 @@ def _built(path: Path, name: str, entry: object, *, is_code: bool) -> Intent:
 def _schema_file(path: Path, name: str, value: object) -> Any:
     if not isinstance(value, str) or not value:
         raise _wrong(path, "schemaFile must name a JSON file next to the configuration", name)
-    target = path.parent / value
     try:
-        return json.loads(target.read_bytes().decode("utf-8-sig"))
-    except OSError as error:
-        raise _wrong(
-            path, f"schemaFile {value}: {error.strerror or 'cannot be read'}", name
-        ) from None
-    except UnicodeDecodeError:
-        raise _wrong(path, f"schemaFile {value}: not UTF-8 text", name) from None
-    except RecursionError:
-        raise _wrong(path, f"schemaFile {value}: nested too deeply", name) from None
-    except ValueError as error:
-        raise _wrong(path, f"schemaFile {value}: not JSON: {error}", name) from None
+        return _read_json(path.parent / value)
+    except ConfigFileError as error:
+        raise _wrong(path, f"schemaFile {error}", name) from None
 
 
 def _read_text(path: Path) -> str:
@@ -117,22 +108,22 @@ def _read_text(path: Path) -> str:
         raise _wrong(path, "not UTF-8 text") from None
 
 
-def _read_json(path: Path) -> object:
+def _parsed(path: Path, parse: Callable[[str], object], kind: str) -> object:
+    text = _read_text(path)
     try:
-        return json.loads(_read_text(path))
+        return parse(text)
     except RecursionError:
         raise _wrong(path, "nested too deeply") from None
     except ValueError as error:
-        raise _wrong(path, f"not JSON: {error}") from None
+        raise _wrong(path, f"not {kind}: {error}") from None
+
+
+def _read_json(path: Path) -> object:
+    return _parsed(path, json.loads, "JSON")
 
 
 def _read_toml(path: Path) -> object:
-    try:
-        return tomllib.loads(_read_text(path))
-    except RecursionError:
-        raise _wrong(path, "nested too deeply") from None
-    except ValueError as error:
-        raise _wrong(path, f"not TOML: {error}") from None
+    return _parsed(path, tomllib.loads, "TOML")
 
 
 def _read_python(path: Path) -> object:

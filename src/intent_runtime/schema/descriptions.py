@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
-from intent_runtime.pointer import Key, Location, render
+from intent_runtime.pointer import Location, Trail, render_trail
 from intent_runtime.text import is_blank
 
 MAX_LISTED: Final = 64
@@ -78,13 +78,13 @@ def undescribed(
             continue
         seen.add(location)
         if len(paths) < MAX_LISTED:
-            paths.append(_path(trail))
+            paths.append("/data" + render_trail(trail))
     return tuple(paths), len(seen)
 
 
 def _described(
-    value: Any, plan: Plan, location: Location | None, trail: Any
-) -> Iterator[tuple[Location, Any]]:
+    value: Any, plan: Plan, location: Location | None, trail: Trail
+) -> Iterator[tuple[Location, Trail]]:
     """The node at `location` if it is described, and the described nodes below it."""
     if plan.described and location is not None:
         yield location, trail
@@ -103,11 +103,3 @@ def _described(
     for validator, branch in plan.choices:
         if validator.is_valid(value):
             yield from _described(value, branch, location, trail)
-
-
-def _path(trail: Any) -> str:
-    tokens: list[Key] = []
-    while trail is not None:
-        trail, token = trail
-        tokens.append(token)
-    return "/data" + render(reversed(tokens))
