@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint check bench format language-table clean
+.PHONY: help demo test lint check bench hosts format language-table clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 18
@@ -37,6 +37,9 @@ check: lint ## The quick round: lint, types, fast tests
 
 bench: $(VENV)/installed ## Benchmarks; not part of the tests
 	@$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-columns=min,median,mean,rounds --benchmark-sort=name
+
+hosts: $(VENV)/installed ## Try the service in Claude Code, Codex and Gemini CLI; needs npm
+	@$(BIN)/python scripts/hosts.py
 
 format: $(VENV)/installed ## Format the code
 	@$(BIN)/ruff check --fix .

@@ -1,7 +1,7 @@
 """Our own stdio transport under the SDK (contract section 11; docs/decisions/0007-stdio.md).
 
-Lines are read by a thread, since nothing else reads pipes and files alike on every platform, and
-written off the loop, so that a slow reader keeps nobody else.
+Lines are read by a thread, since nothing else reads pipes and files alike on every platform.
+Writing never blocks the loop, so that a slow reader keeps nobody else.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import stat
+import sys
 import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
@@ -26,6 +28,9 @@ _CHUNK: Final = 65_536
 # How long requests that were read are waited for once input has ended.
 DRAIN_SECONDS: Final = 10.0
 _PARENT_CHECK_SECONDS: Final = 1.0
+_LINES_AHEAD: Final = 4
+# Requests being answered; a peer that sends more and reads nothing has to wait.
+MAX_IN_FLIGHT: Final = 256
 
 
 @asynccontextmanager
@@ -57,37 +62,31 @@ class _Channel:
         self._loop = asyncio.get_running_loop()
         self._waiting: set[Any] = set()
         self._answered = asyncio.Event()
-        self._ended = asyncio.Event()
+        # What was read, None for the end; never more lines than there is room for.
+        self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._room = threading.Semaphore(_LINES_AHEAD)
+        self._never_blocks = _made_nonblocking(wire.writing)
         self._writing = asyncio.Lock()
 
     async def pump_in(self, to_server: Any) -> None:
         """Hand every message to the server; end its stream when all were answered."""
-        # One line ahead at most: a peer that sends faster than it is served has to wait.
-        lines: asyncio.Queue[bytes | None] = asyncio.Queue(1)
-        threading.Thread(
-            target=self._read_lines, args=(lines,), name="intent-runtime-stdin", daemon=True
-        ).start()
+        threading.Thread(target=self._read_lines, name="intent-runtime-stdin", daemon=True).start()
         async with to_server:
-            while (line := await self._next(lines)) is not None:
+            while (line := await self._lines.get()) is not None:
+                self._room.release()
                 message = await self._message(line)
                 if message is not None:
                     self._note_incoming(message)
                     await to_server.send(SessionMessage(message))
+                    await self._at_most(MAX_IN_FLIGHT)
             with anyio.move_on_after(DRAIN_SECONDS):
-                while self._waiting:
-                    self._answered.clear()
-                    await self._answered.wait()
+                await self._at_most(0)
 
-    async def _next(self, lines: asyncio.Queue[bytes | None]) -> bytes | None:
-        """The next line, or None when input ended or the parent is gone."""
-        line = self._loop.create_task(lines.get())
-        ended = self._loop.create_task(self._ended.wait())
-        try:
-            await asyncio.wait({line, ended}, return_when=asyncio.FIRST_COMPLETED)
-            return line.result() if line.done() else None
-        finally:
-            line.cancel()
-            ended.cancel()
+    async def _at_most(self, waiting: int) -> None:
+        """Wait until no more requests than these wait for an answer."""
+        while len(self._waiting) > waiting:
+            self._answered.clear()
+            await self._answered.wait()
 
     async def _message(self, line: bytes) -> types.JSONRPCMessage | None:
         """The message a line holds; what holds none is answered here."""
@@ -139,23 +138,35 @@ class _Channel:
                     self._answered.set()
 
     async def _write(self, line: bytes) -> bool:
-        """Write a line off the loop, so that a slow reader keeps nobody else; False when gone."""
+        """Write a line without keeping the loop from anything else; False when the peer is gone."""
         async with self._writing:
+            view = memoryview(line + b"\n")
             try:
-                await anyio.to_thread.run_sync(
-                    self._write_all, line + b"\n", abandon_on_cancel=True
-                )
+                if not self._never_blocks:
+                    await anyio.to_thread.run_sync(self._write_all, view, abandon_on_cancel=True)
+                while self._never_blocks and view:
+                    try:
+                        view = view[os.write(self._wire.writing, view) :]
+                    except BlockingIOError:
+                        await self._writable()
             except OSError:
-                self._ended.set()
+                self._lines.put_nowait(None)
                 return False
         return True
 
-    def _write_all(self, data: bytes) -> None:
-        view = memoryview(data)
+    async def _writable(self) -> None:
+        ready = asyncio.Event()
+        self._loop.add_writer(self._wire.writing, ready.set)
+        try:
+            await ready.wait()
+        finally:
+            self._loop.remove_writer(self._wire.writing)
+
+    def _write_all(self, view: memoryview) -> None:
         while view:
             view = view[os.write(self._wire.writing, view) :]
 
-    def _read_lines(self, lines: asyncio.Queue[bytes | None]) -> None:
+    def _read_lines(self) -> None:
         """The reading thread: lines without their ends, then None."""
         buffer = bytearray()
         dropping = False
@@ -165,7 +176,7 @@ class _Channel:
                 while (end := chunk.find(b"\n", start)) >= 0:
                     buffer += chunk[start:end]
                     if not dropping:
-                        self._hand_over(lines, bytes(buffer))
+                        self._hand_over(bytes(buffer))
                     buffer.clear()
                     dropping = False
                     start = end + 1
@@ -173,24 +184,40 @@ class _Channel:
                     buffer += chunk[start:]
                     if len(buffer) > self._max_line:
                         # Told once; the rest of the line is skipped, whatever its length.
-                        self._hand_over(lines, bytes(buffer))
+                        self._hand_over(bytes(buffer))
                         buffer.clear()
                         dropping = True
             if buffer:
                 # Half a line, then the end: no message, but it may be a whole one without its end.
-                self._hand_over(lines, bytes(buffer))
+                self._hand_over(bytes(buffer))
         with suppress(OSError, RuntimeError):
-            self._hand_over(lines, None)
+            self._hand_over(None)
 
-    def _hand_over(self, lines: asyncio.Queue[bytes | None], line: bytes | None) -> None:
-        asyncio.run_coroutine_threadsafe(lines.put(line), self._loop).result()
+    def _hand_over(self, line: bytes | None) -> None:
+        # A peer that sends faster than it is served has to wait.
+        self._room.acquire()
+        self._loop.call_soon_threadsafe(self._lines.put_nowait, line)
 
     async def watch_parent(self) -> None:
         """End when the parent is gone although somebody else still holds the pipe."""
         parent = os.getppid()
         while os.getppid() == parent:  # noqa: ASYNC110 - no event tells of it
             await anyio.sleep(_PARENT_CHECK_SECONDS)
-        self._ended.set()
+        self._lines.put_nowait(None)
+
+
+def _made_nonblocking(descriptor: int) -> bool:
+    """Whether writing to the descriptor never blocks from now on: a pipe or socket of our own.
+
+    Files and terminals stay as they are: others may share them, and they do not keep us long.
+    """
+    if sys.platform == "win32":
+        return False
+    mode = os.fstat(descriptor).st_mode
+    if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
+        return False
+    os.set_blocking(descriptor, False)
+    return True
 
 
 def _encoded(message: types.JSONRPCMessage) -> bytes:
