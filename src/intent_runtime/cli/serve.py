@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -96,6 +97,8 @@ def mcp(
 
     A host's own model writes the candidates; this service checks them and keeps the jobs.
     """
+    # Importing the SDK makes very many objects that stay: collecting meanwhile finds nothing.
+    gc.disable()
     address = _address(http, token_file, allow_anonymous=allow_anonymous)
     wire = _claim() if address is None else None
     _log_to_stderr(log_level)
@@ -180,11 +183,18 @@ def _log_to_stderr(level: str) -> None:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
+def _imported() -> None:
+    gc.freeze()
+    gc.enable()
+
+
 def _serve_stdio(configuration: Configuration, wire: Wire, capacity: dict[str, Any]) -> None:
     import asyncio  # noqa: PLC0415 - after the descriptors are claimed
 
     from intent_runtime.mcp.server import largest_message, serve_intent_mcp  # noqa: PLC0415
     from intent_runtime.mcp.stdio import stdio_transport  # noqa: PLC0415
+
+    _imported()
 
     async def serve() -> None:
         transport = stdio_transport(wire, largest_message(configuration.instances))
@@ -223,6 +233,7 @@ def _serve_http(
     )
     from intent_runtime.mcp.server import largest_message  # noqa: PLC0415
 
+    _imported()
     try:
         tokens = read_token_file(Path(token_file)) if token_file is not None else {}
     except TokenFileError as error:
