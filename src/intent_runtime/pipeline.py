@@ -229,7 +229,7 @@ class Pending:
             return IntentFailure(
                 code="DATA_EXTRACTION_FAILED",
                 stage="data",
-                message=f"The data has {len(review.issues)} business issue(s); see issues.",
+                message=f"The data has {len(review.issues)} issue(s); see issues.",
                 issues=review.issues,
                 partial_result=run.partial_result,
             )

@@ -191,9 +191,7 @@ class Client:
 
     def send(self, message, *, body=None, headers=None):
         body = json.dumps(message).encode() if body is None else body
-        self._connection.request(
-            "POST", "/mcp", body, {**self.headers(message), **(headers or {})}
-        )
+        self._connection.request("POST", "/mcp", body, {**self.headers(message), **(headers or {})})
 
     def receive(self):
         with self._connection.getresponse() as response:

@@ -88,7 +88,9 @@ def text(value: Json, path: str) -> Iterable[Finding]:
     if not isinstance(value, str):
         return (Finding(path, "must be a string", found=preview(value), allowed="text"),)
     if is_blank(value):
-        return (Finding(path, "must not be blank", found=preview(value), allowed="text"),)
+        return (
+            Finding(path, "must not be blank", found=preview(value), allowed="text, or no entry"),
+        )
     return _NONE
 
 
