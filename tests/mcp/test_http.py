@@ -10,8 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from intent_runtime.cli.serve import mcp
 from intent_runtime.mcp import MCP_TOOLS
+from intent_runtime.mcp.http import TokenFileError, read_token_file
 from support.bridging import BAD, CORE, DATA, INPUT, ORDER_SCHEMA, SLOW_SCHEMA, core, data
 from support.http_mcp import (
     ERAS,
@@ -34,7 +37,7 @@ CHINESE = "查询订单 000123，不要发邮件😀"
 TOOL_NAMES = ["intent_prepare", "intent_accept", "intent_cancel"]
 
 
-def instances(slow_ms=3_000):
+def instances(slow_ms=1_500):
     return {
         "t": {},
         "o": {"schema": ORDER_SCHEMA},
@@ -346,20 +349,22 @@ def test_the_scheme_has_no_case(guarded, scheme):
     assert status == 200
 
 
-SECRET = "s3cret-0123456789-s3cret"
+SECRET = "s3cret-0123456789-s3cret"  # noqa: S105
 TOKEN_FILES = {
     "empty": b"",
+    "bad line": b"bob: " + SECRET.encode() + b"\nal/ice: " + SECRET.encode(),
+    "repeated name": b"a: " + SECRET.encode() + b"\na: other-" + SECRET.encode(),
+    "short token": b"alice: s3cret-012345",
+    "not ASCII": "alice: s3cret-0123456789-é".encode(),
+}
+MORE_TOKEN_FILES = {
     "comments only": b"# alice: " + SECRET.encode() + b"\n\n",
     "no name": SECRET.encode(),
     "no token": b"alice:\n",
-    "bad name": b"al/ice: " + SECRET.encode(),
     "third word": b"alice: " + SECRET.encode() + b" more",
-    "repeated name": b"a: " + SECRET.encode() + b"\na: other-" + SECRET.encode(),
-    "short token": b"alice: s3cret-012345",
     "long token": b"alice: s3cret" + b"x" * 507,
-    "not ASCII": "alice: s3cret-0123456789-é".encode(),
-    "a good line first": b"bob: " + SECRET.encode() + b"\nalice\n",
     "binary": b"\xff\xfe" + SECRET.encode("utf-16-le"),
+    "long name": b"n" * 65 + b": " + SECRET.encode(),
 }
 
 
@@ -367,13 +372,33 @@ TOKEN_FILES = {
 def test_token_file_mistakes(tmp_path, config, content):
     tokens = tmp_path / "tokens"
     tokens.write_bytes(content)
-    status, error = run_command(
-        "--config", config, "--http", f"127.0.0.1:{free_port()}", "--token-file", tokens
-    )
+    status, error = run_command("--config", config, "--http", "127.0.0.1:0", "--token-file", tokens)
     assert status == 1
     (line,) = error.splitlines()
     assert line.startswith(f"intent-runtime-mcp: {tokens}: ")
     assert "s3cret" not in error
+
+
+@pytest.mark.parametrize(
+    "content",
+    [*TOKEN_FILES.values(), *MORE_TOKEN_FILES.values()],
+    ids=[*TOKEN_FILES, *MORE_TOKEN_FILES],
+)
+def test_what_is_no_token_file(tmp_path, content):
+    tokens = tmp_path / "tokens"
+    tokens.write_bytes(content)
+    with pytest.raises(TokenFileError) as caught:
+        read_token_file(tokens)
+    assert str(caught.value).startswith(f"{tokens}: ")
+    assert "s3cret" not in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_what_is_a_token_file(tmp_path):
+    tokens = tmp_path / "tokens"
+    tokens.write_bytes(f"# names\r\n\r\n a: {SECRET} \r\nb.c_d-1 = {ALICE}\r\ne\t{BOB}".encode())
+    expected = {"a": SECRET.encode(), "b.c_d-1": ALICE.encode(), "e": BOB.encode()}
+    assert read_token_file(tokens) == expected
 
 
 @pytest.mark.parametrize("name", ["missing", "."])
@@ -410,10 +435,26 @@ def test_the_log_holds_no_token_and_no_text(guarded):
 # Where it listens, and who may reach it
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "[::]", "192.0.2.1", "example.com", "[2001:db8::1]"])
-def test_other_machines_only_with_tokens(config, host):
-    status, error = run_command("--config", config, "--http", f"{host}:8080")
+def usage_error(*options):
+    """Standard error of wrong usage; in this process, since nothing was started yet."""
+    done = CliRunner().invoke(mcp, [str(option) for option in options])
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    return done.stderr
+
+
+def test_wrong_usage_as_a_process(config):
+    status, error = run_command("--config", config, "--http", "0.0.0.0:8080")
     assert status == 2
+    assert "--allow-anonymous" in error
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["0.0.0.0", "[::]", "192.0.2.1", "example.com", "[2001:db8::1]"],  # noqa: S104
+)
+def test_other_machines_only_with_tokens(config, host):
+    error = usage_error("--config", config, "--http", f"{host}:8080")
     assert "--token-file" in error
     assert "--allow-anonymous" in error
 
@@ -504,8 +545,7 @@ def test_dns_rebinding(service, headers, expected):
     ],
 )
 def test_bad_addresses(config, address):
-    status, error = run_command("--config", config, "--http", address)
-    assert status == 2
+    error = usage_error("--config", config, "--http", address)
     assert "Error: " in error
     assert "--http" in error
 
@@ -524,17 +564,13 @@ def test_bad_addresses(config, address):
     ids=" ".join,
 )
 def test_bad_numbers(config, options):
-    status, error = run_command("--config", config, "--http", f"127.0.0.1:{free_port()}", *options)
-    assert status == 2
+    error = usage_error("--config", config, "--http", "127.0.0.1:0", *options)
     assert options[0] in error
-    assert "Traceback" not in error
 
 
 @pytest.mark.parametrize("options", [["--token-file", "x"], ["--allow-anonymous"]])
 def test_options_that_go_with_http(config, options):
-    status, error = run_command("--config", config, *options)
-    assert status == 2
-    assert "--http" in error
+    assert "--http" in usage_error("--config", config, *options)
 
 
 @pytest.mark.parametrize("level", ["error", "debug"])
@@ -613,7 +649,6 @@ MALFORMED = {
     "number": b"5",
     "null": b"null",
     "no version": b'{"id": 1, "method": "tools/list"}',
-    "odd id": b'{"jsonrpc": "2.0", "id": {}, "method": "tools/list"}',
     "long number": b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": '
     + b"1" * 5_000
     + b"}",
@@ -670,12 +705,13 @@ def test_a_slow_validation_holds_nobody_up(service, era):
                 quick.cycle([CORE, DATA])
                 cycles += 1
         assert code_of(reply.result()) == "LIMIT_EXCEEDED"
-        # It took three seconds; a cycle takes a hundredth.
+        # It took a second and a half; a cycle takes a hundredth of that.
         assert cycles >= 5
 
 
-def test_as_many_calls_at_once_as_told(start, era):
-    service = start("--max-concurrent", 1)
+def test_as_many_calls_at_once_as_told(tmp_path, start, era):
+    config = write_config(tmp_path, instances(slow_ms=3_000))
+    service = start("--max-concurrent", 1, config=config)
     with service.client(era) as slow, service.client(era) as other:
         task = slow_task(slow)
         slow.send(slow.call_message("intent_accept", **submission(task, SLOW_DATA)))
@@ -759,6 +795,7 @@ def test_a_second_signal(start):
     assert "Traceback" not in service.log()
 
 
+@pytest.mark.slow
 def test_half_a_request_keeps_nobody(start):
     service = start()
     with socket.create_connection((service.reach, service.port)) as half:

@@ -17,12 +17,12 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from support.bridging import BAD, CORE, DATA, INPUT, ORDER_SCHEMA
-from support.http_mcp import HttpService, write_config
 
 from intent_runtime import __version__
 from intent_runtime.bridge import read_tool_reply
 from intent_runtime.mcp import MCP_TOOLS
+from support.bridging import BAD, CORE, DATA, INPUT, ORDER_SCHEMA
+from support.http_mcp import HttpService, write_config
 
 HERE = Path(__file__).parent / "node"
 MODULES = HERE / "node_modules"

@@ -151,7 +151,7 @@ def test_forged_tokens_change_nothing(each):
         conflict = each.accept(task, CORE, stepToken=forged)
         assert outcome(conflict) == "BRIDGE_STEP_CONFLICT"
         assert conflict["error"]["stage"] == "bridge"
-        assert outcome(each.accept(task, CORE, jobId=forged)) == "BRIDGE_JOB_NOT_FOUND"
+        assert outcome(each.accept(task, CORE, jobId="no" + forged)) == "BRIDGE_JOB_NOT_FOUND"
     other = each.prepare("o")
     assert outcome(each.accept(task, CORE, stepToken=other["stepToken"])) == "BRIDGE_STEP_CONFLICT"
     assert outcome(each.accept(task, CORE)) == "data"

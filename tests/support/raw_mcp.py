@@ -8,7 +8,9 @@ import itertools
 import json
 import os
 import queue
+import re
 import select
+import signal
 import subprocess
 import sys
 import threading
@@ -68,6 +70,7 @@ class Service:
             cwd=cwd,
             bufsize=0,
         )
+        self.pid = self.process.pid
         self.protocol = "2025-06-18"
         self.noise: list[bytes] = []
         self.lines: list[bytes] = []
@@ -208,9 +211,8 @@ class Service:
 
     def children(self) -> list[int]:
         """Its child processes (Linux)."""
-        pid = self.process.pid
         found: list[int] = []
-        for thread in Path(f"/proc/{pid}/task").iterdir():
+        for thread in Path(f"/proc/{self.pid}/task").iterdir():
             with suppress(FileNotFoundError, ProcessLookupError):
                 found += map(int, (thread / "children").read_text().split())
         return found
@@ -245,6 +247,12 @@ class Service:
     def errors(self) -> str:
         """What it wrote to standard error."""
         return self._errors.decode("utf-8", "replace")
+
+    def told(self, pattern: str) -> str:
+        """Wait for something on standard error; returns the first group."""
+        with self._changed:
+            assert self._changed.wait_for(lambda: re.search(pattern, self.errors), PATIENCE)
+        return re.search(pattern, self.errors)[1]
 
     def _until(self, condition, what: str, patience: float = PATIENCE) -> None:
         with self._changed:
@@ -334,7 +342,10 @@ def serving(config, *options, protocol="2025-06-18", **how) -> Iterator[Service]
 
 @contextmanager
 def watched(*pids: int) -> Iterator:
-    """Waits for the end of processes that are not our children (Linux): `gone(patience)`."""
+    """Waits for the end of processes that are not our children (Linux): `gone(patience)`.
+
+    Those that are still there in the end are killed.
+    """
     handles = [os.pidfd_open(pid) for pid in pids]
 
     def gone(patience: float = PATIENCE) -> bool:
@@ -344,6 +355,8 @@ def watched(*pids: int) -> Iterator:
         yield gone
     finally:
         for handle in handles:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(handle, signal.SIGKILL)
             os.close(handle)
 
 

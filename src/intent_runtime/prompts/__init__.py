@@ -15,9 +15,10 @@ from intent_runtime.values import ModelRequest
 _REPAIR: Final = (
     "# Repair\n\n"
     "Your previous candidate was refused. `repair.candidate` holds it, `repair.diagnostic` lists "
-    "the violations found (`notListed` counts those beyond the list): the JSON Pointer `path` in that candidate, the `rule` broken, what "
-    "was `found` and what is `allowed`. Fix all of them, keep what was right, invent nothing to "
-    "satisfy a rule (leave an entry out, or remove a reason without basis, instead), and write the whole candidate again, not only the changed parts."
+    "the violations found (`notListed` counts those beyond the list): the JSON Pointer `path` in "
+    "that candidate, the `rule` broken, what was `found` and what is `allowed`. Fix all of them, "
+    "keep what was right, invent nothing to satisfy a rule (leave an entry out, or remove a reason "
+    "without basis, instead), and write the whole candidate again, not only the changed parts."
 )
 
 
