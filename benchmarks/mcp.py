@@ -4,6 +4,8 @@
 of the same size, over our own stdio transport or the SDK's HTTP application. Rounds of both take turns.
 """
 
+# ruff: noqa: PLC0415 - the SDK only in the process that serves; this file has its name
+
 import contextlib
 import json
 import os
@@ -145,6 +147,13 @@ class Stdio:
         fields = Path(f"/proc/{self.process.pid}/statm").read_text("ascii").split()
         return int(fields[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
+    def processor(self):
+        """Seconds of processor time so far (Linux)."""
+        fields = (
+            Path(f"/proc/{self.process.pid}/stat").read_text("ascii").rpartition(")")[2].split()
+        )
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def close(self):
         self.process.stdin.close()
         self.output.close()
@@ -231,15 +240,21 @@ def free_port():
 
 
 def take_turns(ours, bare_one, action):
-    """Milliseconds an action takes: for each server the smallest and the median of its rounds."""
+    """Milliseconds an action takes: each server's smallest and median round, and processor time."""
     rounds = {ours: [], bare_one: []}
+    before = [server.processor() for server in rounds]
     for _ in range(ROUNDS):
         for server, times in rounds.items():
             begun = time.perf_counter()
             for _ in range(CALLS):
                 action(server)
             times.append(1000 * (time.perf_counter() - begun) / CALLS)
-    return [(min(times), statistics.median(times)) for times in rounds.values()]
+    used = [
+        1000 * (server.processor() - since) / (ROUNDS * CALLS)
+        for server, since in zip(rounds, before, strict=True)
+    ]
+    walls = [(min(times), statistics.median(times)) for times in rounds.values()]
+    return [(*wall, each) for wall, each in zip(walls, used, strict=True)]
 
 
 def row(what, ours, bare_value, unit, aim=""):
@@ -248,9 +263,49 @@ def row(what, ours, bare_value, unit, aim=""):
     print(f"| {what} | {ours:.3g} {unit} | {shown} | {ratio} | {aim} |", flush=True)
 
 
+def canned_replies(ours, text, candidates):
+    """The bare server's answers: the ones that ours gave."""
+    values = ours.cycle(text, candidates)
+    values.append(ours.reply(ours.call("intent_prepare", {"instance": "no", "input": text})))
+    return {
+        key: {"text": json.dumps(value, separators=(",", ":")), "value": value}
+        for key, value in zip(("t", "data", "result", "no"), values, strict=True)
+    }
+
+
+def measure_start(commands, env):
+    starts = [[], []]
+    for number in range(STARTS + 1):
+        for command, times in zip(commands, starts, strict=True):
+            server = Stdio(command, env)
+            # The first writes the byte code.
+            if number > 0:
+                times.append(server.started)
+            server.close()
+    pair = [1000 * statistics.median(times) for times in starts]
+    row("start to the first tools/list, median", *pair, "ms", "1.15 times")
+
+
+def measure_stdio(what, servers, action, aim):
+    (low, mid, used), (bare_low, bare_mid, bare_used) = take_turns(*servers, action)
+    row(f"{what}, minimum", low, bare_low, "ms")
+    row(f"{what}, median", mid, bare_mid, "ms", aim)
+    row(f"{what}, processor time", used, bare_used, "ms")
+
+
+def measure_http(ports, text):
+    for clients in CLIENTS:
+        (rate, slow), (bare_rate, bare_slow) = (
+            http_load(port, http_request(port, text, "no"), clients, HTTP_SECONDS) for port in ports
+        )
+        row(f"HTTP, {clients} at once: requests a second", rate, bare_rate, "/s")
+        row(f"HTTP, {clients} at once: 99 of 100 within", slow, bare_slow, "ms")
+
+
 def main():
     from test_bridge import CORE, DATA, INPUT, SCHEMA
 
+    candidates = [CORE, DATA]
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder)
         config = directory / "config.json"
@@ -259,78 +314,45 @@ def main():
         env = {**os.environ, "PYTHONPYCACHEPREFIX": str(directory / "cache")}
         env.pop("PYTHONDONTWRITEBYTECODE", None)
         our_command = [str(COMMAND), "--config", str(config)]
-        replies = directory / "replies.json"
+        canned = directory / "replies.json"
         # -P: this file's folder must not stand before the SDK, whose name this file has.
-        bare_command = [sys.executable, "-P", str(HERE), "--bare", str(replies)]
-
+        bare_command = [sys.executable, "-P", str(HERE), "--bare", str(canned)]
         ours = Stdio(our_command, env)
-        first = ours.cycle(INPUT, [CORE, DATA])
-        refused = ours.reply(ours.call("intent_prepare", {"instance": "no", "input": INPUT}))
-        canned = dict(zip(("t", "data", "result", "no"), [*first, refused], strict=True))
-        replies.write_text(
-            json.dumps(
-                {
-                    key: {"text": json.dumps(value, separators=(",", ":")), "value": value}
-                    for key, value in canned.items()
-                }
-            ),
-            "utf-8",
-        )
+        canned.write_text(json.dumps(canned_replies(ours, INPUT, candidates)), "utf-8")
 
         print("| what | ours | bare | ratio | aim |\n| --- | --- | --- | --- | --- |")
-        starts = {"ours": [], "bare": []}
-        for number in range(STARTS + 1):
-            for name, command in (("ours", our_command), ("bare", bare_command)):
-                server = Stdio(command, env)
-                # The first writes the byte code.
-                starts[name] += [server.started] * (number > 0)
-                server.close()
-        pairs = [1000 * statistics.median(times) for times in starts.values()]
-        row("start to the first tools/list, median", *pairs, "ms", "1.15 times")
+        measure_start([our_command, bare_command], env)
 
         bare_one = Stdio(bare_command, env)
         for _ in range(WARM_UP):
-            ours.cycle(INPUT, [CORE, DATA])
-            bare_one.cycle(INPUT, [CORE, DATA])
+            ours.cycle(INPUT, candidates)
+            bare_one.cycle(INPUT, candidates)
+        both = (ours, bare_one)
 
-        def refuse(server):
-            server.call("intent_prepare", {"instance": "no", "input": INPUT})
+        def prepare(instance):
+            arguments = {"instance": instance, "input": INPUT}
+            return lambda server: server.call("intent_prepare", arguments)
 
-        def task(server):
-            server.call("intent_prepare", {"instance": "t", "input": INPUT})
-
-        def cycle(server):
-            server.cycle(INPUT, [CORE, DATA])
-
-        (low, mid), (bare_low, bare_mid) = take_turns(ours, bare_one, cycle)
-        row("three-call cycle, minimum", low, bare_low, "ms")
-        row("three-call cycle, median", mid, bare_mid, "ms", "under 3 ms")
+        measure_stdio("cycle of three calls", both, lambda s: s.cycle(INPUT, candidates), "3 ms")
         row("resident after the cycles", ours.resident(), bare_one.resident(), "MB")
-        (low, mid), (bare_low, bare_mid) = take_turns(ours, bare_one, refuse)
-        row("prepare, error reply, minimum", low, bare_low, "ms")
-        row("prepare, error reply, median", mid, bare_mid, "ms", "1.3 times, under 0.8 ms")
+        measure_stdio("prepare, error reply", both, prepare("no"), "1.3 times, 0.8 ms")
         ours.close()
         # Every prepare opens a job; none of them is ended here.
-        ours = Stdio([*our_command, "--max-jobs", "100000", "--max-replay-entries", "100000"], env)
-        (low, mid), (bare_low, bare_mid) = take_turns(ours, bare_one, task)
-        row("prepare, task reply, minimum", low, bare_low, "ms")
-        row("prepare, task reply, median", mid, bare_mid, "ms", "1.3 times, under 0.8 ms")
+        capacity = ["--max-jobs", "100000", "--max-replay-entries", "100000"]
+        ours = Stdio([*our_command, *capacity], env)
+        for _ in range(WARM_UP):
+            prepare("t")(ours)
+        measure_stdio("prepare, task reply", (ours, bare_one), prepare("t"), "1.3 times, 0.8 ms")
         ours.close()
         bare_one.close()
 
-        port, bare_port = free_port(), free_port()
-        address = ["--http", f"127.0.0.1:{port}"]
+        ports = free_port(), free_port()
+        address = ["--http", f"127.0.0.1:{ports[0]}"]
         with (
-            http_server([*our_command, *address], port, env),
-            http_server([*bare_command, str(bare_port)], bare_port, env),
+            http_server([*our_command, *address], ports[0], env),
+            http_server([*bare_command, str(ports[1])], ports[1], env),
         ):
-            for clients in CLIENTS:
-                (rate, slow), (bare_rate, bare_slow) = (
-                    http_load(each, http_request(each, INPUT, "no"), clients, HTTP_SECONDS)
-                    for each in (port, bare_port)
-                )
-                row(f"HTTP, {clients} clients: requests a second", rate, bare_rate, "/s")
-                row(f"HTTP, {clients} clients: 99 of 100 within", slow, bare_slow, "ms")
+            measure_http(ports, INPUT)
 
 
 if __name__ == "__main__":

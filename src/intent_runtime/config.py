@@ -47,7 +47,7 @@ def read_config(raw: object) -> Config:
         raise refused("CONFIG_INVALID", "The configuration must be an object.")
     config = cast("Mapping[object, object]", raw)
     for key in config:
-        if key not in CONFIG_KEYS:
+        if not isinstance(key, str) or key not in CONFIG_KEYS:
             shown = shorten(str(key), 40) if isinstance(key, str) else type(key).__name__
             known = name_list(CONFIG_KEYS)
             raise refused("CONFIG_INVALID", f'Unknown key "{shown}"; known are {known}.')
@@ -84,7 +84,7 @@ def _schema(value: object, limits: IntentLimits) -> dict[str, Any]:
 
 def _limits(value: object) -> IntentLimits:
     if isinstance(value, IntentLimits):
-        value = value.to_dict()
+        value = {wire: getattr(value, name) for wire, name in _LIMIT_NAMES.items()}
     if not isinstance(value, Mapping):
         raise refused("CONFIG_INVALID", "limits must be an object.")
     chosen: dict[str, int] = {}

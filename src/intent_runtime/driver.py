@@ -16,7 +16,7 @@ from intent_runtime.engine import Engine
 from intent_runtime.errors import ERROR_CODES, ErrorCode, IntentFailure, IntentParseError
 from intent_runtime.executors.protocol import ModelExecutor
 from intent_runtime.pipeline import Outcome, Pending, Run
-from intent_runtime.text import has_lone_surrogate
+from intent_runtime.text import has_lone_surrogate, plain, shorten
 from intent_runtime.values import IntentResult, ModelReply, ModelRequest
 
 T = TypeVar("T")
@@ -27,6 +27,7 @@ _EXECUTOR_CODES: Final = frozenset(code for code in ERROR_CODES if code.startswi
 }
 # How long a synchronous parse waits for cancelled tasks before it leaves them to a thread.
 _GRACE_SECONDS: Final = 0.1
+_MAX_MESSAGE: Final = 500
 
 # Abandoned executor calls, kept from the garbage collector until they end.
 _abandoned: set[asyncio.Future[Any]] = set()
@@ -114,6 +115,9 @@ class Parse:
 
 def _let_go(work: asyncio.Future[Any]) -> None:
     """Cancel what is not done, without waiting: what ignores that must not keep the parse."""
+    for other in [other for other in _abandoned if other.get_loop().is_closed()]:
+        # Its loop was closed over it: it will never tell that it is done.
+        _abandoned.discard(other)
     _abandoned.add(work)
     work.add_done_callback(_forget)
     if work.done():
@@ -130,11 +134,12 @@ def _forget(work: asyncio.Future[Any]) -> None:
 
 
 def _executor_failure(run: Run, error: BaseException) -> IntentFailure:
-    if isinstance(error, IntentParseError) and error.code in _EXECUTOR_CODES:
+    known = isinstance(error, IntentParseError) and isinstance(error.code, str)
+    if isinstance(error, IntentParseError) and known and error.code in _EXECUTOR_CODES:
         return IntentFailure(
             code=error.code,
             stage=run.stage,
-            message=error.message,
+            message=shorten(str(error.message), _MAX_MESSAGE),
             partial_result=run.partial_result,
             retry_after=error.retry_after,
         )
@@ -155,11 +160,12 @@ def _candidate_text(run: Run, reply: object) -> str | IntentFailure:
     """The text of a complete reply. What is no reply is never repaired (contract section 8.4)."""
     if not isinstance(reply, ModelReply):
         return run.failure("MODEL_OUTPUT_INVALID", "The executor's reply is not a ModelReply.")
-    if reply.outcome in _OUTCOMES:
+    if isinstance(reply.outcome, str) and reply.outcome in _OUTCOMES:
         return run.failure(*_OUTCOMES[reply.outcome])
     text = reply.text
     if reply.outcome != "complete" or not isinstance(text, str) or not text:
         return run.failure("MODEL_OUTPUT_INVALID", "The executor's reply holds no text.")
+    text = plain(text)
     if has_lone_surrogate(text):
         return run.failure("MODEL_OUTPUT_INVALID", "The executor's reply is not Unicode text.")
     return text
@@ -170,7 +176,7 @@ def run_synchronously(parse: Coroutine[Any, Any, T]) -> T:
     if _inside_loop():
         parse.close()
         raise RuntimeError("parse_sync cannot run inside a running event loop; await parse there")
-    runner = asyncio.Runner()
+    runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
     try:
         return runner.run(parse)
     finally:
@@ -186,14 +192,10 @@ def _inside_loop() -> bool:
 
 
 def _close(runner: asyncio.Runner) -> None:
-    """Close the loop; a task that ignores cancellation keeps a thread, not the caller."""
-    loop = runner.get_loop()
-    left = asyncio.all_tasks(loop)
-    if left:
-        for task in left:
-            task.cancel()
-        _, left = loop.run_until_complete(asyncio.wait(left, timeout=_GRACE_SECONDS))
-    if left:
-        threading.Thread(target=runner.close, name="intent-runtime-abandoned", daemon=True).start()
-    else:
-        runner.close()
+    """Close the loop; what ignores its cancellation keeps a thread, not the caller.
+
+    Closing waits for tasks that were cancelled and for threads that a task has started.
+    """
+    closing = threading.Thread(target=runner.close, name="intent-runtime-closing", daemon=True)
+    closing.start()
+    closing.join(_GRACE_SECONDS)

@@ -6,6 +6,7 @@ drive it and know nothing of each other.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
@@ -24,7 +25,8 @@ class Engine:
         self.definition = definition
         limits = definition.limits
         self._pool = ValidationPool(limits.max_validation_ms, limits.max_validation_queue_entries)
-        self._lock = threading.Lock()
+        # Re-entrant: a finaliser may dispose while the same thread is in here.
+        self._lock = threading.RLock()
         self._disposed = False
         self._listeners: dict[object, Listener] = {}
 
@@ -70,6 +72,7 @@ class Engine:
             self._disposed = True
             listeners = list(self._listeners.values())
             self._listeners.clear()
-        for listener in listeners:
-            listener()
-        self._pool.close()
+        with contextlib.ExitStack() as stack:
+            stack.callback(self._pool.close)
+            for listener in reversed(listeners):
+                stack.callback(listener)

@@ -32,27 +32,28 @@ class Intent:
         language: str | None = None,
         schema: Mapping[str, Any] | type | None = None,
         executor: ModelExecutor | None = None,
-        timeout_ms: int = 0,
-        repair_attempts: int = 1,
+        timeout_ms: int | None = None,
+        repair_attempts: int | None = None,
         limits: IntentLimits | Mapping[str, int] | None = None,
     ) -> None:
         """Check and snapshot the configuration (contract section 3).
 
         language: BCP 47 tag, `en` when not given. schema: a JSON Schema of the Draft-7 subset.
         executor: who generates; without one only a bridge can use this Intent. timeout_ms: bound of
-        a whole parse in milliseconds, 0 for none. repair_attempts: 0 or 1, for each stage.
+        a whole parse in milliseconds, 0 (the default) for none. repair_attempts: 0 or 1 (the
+        default), for each stage.
         limits: any subset, by Python name. Raises IntentParseError (stage config).
         """
         given = {
             "language": language,
             "schema": schema,
             "executor": executor,
+            "timeoutMs": timeout_ms,
+            "repairAttempts": repair_attempts,
             "limits": _wire_limits(limits),
         }
         config = {key: value for key, value in given.items() if value is not None}
-        self._set_up(
-            read_config({**config, "timeoutMs": timeout_ms, "repairAttempts": repair_attempts})
-        )
+        self._set_up(read_config(config))
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
@@ -65,7 +66,7 @@ class Intent:
         self._engine = Engine(config.definition)
         self._executor = config.executor
         self._timeout_ms = config.timeout_ms
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._active: set[Parse] = set()
 
     @property
@@ -180,7 +181,11 @@ def _wire_limits(limits: object) -> object:
     if not isinstance(limits, Mapping):
         return limits
     named = cast("Mapping[object, object]", limits)
-    return {_WIRE_LIMIT_NAMES.get(cast("str", name), name): value for name, value in named.items()}
+    # A wire name is not a Python name: it is passed on as something no reader knows.
+    return {
+        _WIRE_LIMIT_NAMES.get(name, f"({name})") if isinstance(name, str) else name: value
+        for name, value in named.items()
+    }
 
 
 def _refused(code: ErrorCode, message: str) -> IntentFailure:

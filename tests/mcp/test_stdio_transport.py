@@ -1,7 +1,6 @@
 """The stdio transport over the real command: what is no message, large ones, how it ends."""
 
 import json
-import os
 import random
 import signal
 import socket
@@ -437,6 +436,7 @@ def test_a_client_that_closed_its_reading_end_ends_it(config, unread):
             process.stdin.write(HELLO)
             process.stdin.flush()
             assert process.stdout.readline()
+            process.stdin.write(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
             for number in range(unread):
                 process.stdin.write(line % number)
             process.stdin.flush()
@@ -462,8 +462,9 @@ def test_one_socket_may_be_both_input_and_output(config):
     with ours, process:
         try:
             ours.settimeout(LATEST)
-            ours.sendall(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
-            assert json.loads(ours.recv(10_000)) == {"jsonrpc": "2.0", "id": 1, "result": {}}
+            for number in range(3):
+                ours.sendall(b'{"jsonrpc":"2.0","id":%d,"method":"ping"}\n' % number)
+                assert json.loads(ours.recv(10_000))["result"] == {}
             ours.shutdown(socket.SHUT_WR)
             assert process.wait(LATEST) == 0
         finally:

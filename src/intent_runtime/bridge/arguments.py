@@ -9,7 +9,7 @@ import msgspec
 
 from intent_runtime.errors import ErrorCode, ErrorStage, IntentFailure
 from intent_runtime.request import REQUEST_KEYS
-from intent_runtime.text import exceeds_utf8, has_lone_surrogate, name_list
+from intent_runtime.text import exceeds_utf8, has_lone_surrogate, hidden_repr, name_list, plain
 
 MAX_DETAIL_BYTES: Final = 2048
 
@@ -19,6 +19,7 @@ OUTCOMES: Final[dict[str, tuple[ErrorCode, str]]] = {
     "refusal": ("MODEL_REFUSED", "The host's model declined the task."),
     "incomplete": ("MODEL_OUTPUT_INCOMPLETE", "The host's model gave an incomplete answer."),
 }
+_PREPARE_KEYS: Final = REQUEST_KEYS | {"instance"}
 _ACCEPT_KEYS: Final = ("jobId", "stepToken", "candidateText")
 _CANCEL_KEYS: Final = ("jobId", "outcome", "detail")
 
@@ -29,6 +30,8 @@ class Accept(msgspec.Struct, frozen=True):
     job_id: str
     step_token: str
     candidate_text: str
+
+    __repr__ = hidden_repr
 
 
 class Cancel(msgspec.Struct, frozen=True):
@@ -43,12 +46,12 @@ def read_prepare(raw: object, instances: tuple[str, ...]) -> tuple[str, object] 
     if not isinstance(raw, Mapping):
         return invalid("The arguments must be an object with instance and input.", "input")
     arguments = cast("Mapping[object, object]", raw)
-    if not all(key == "instance" or key in REQUEST_KEYS for key in arguments):
+    if not all(isinstance(key, str) and key in _PREPARE_KEYS for key in arguments):
         return invalid("Unknown argument; known are instance, input, fields, context.", "input")
     name = arguments.get("instance")
     if not isinstance(name, str) or name not in instances:
         return invalid(f"instance must be one of {name_list(instances)}.", "input")
-    return name, {key: value for key, value in arguments.items() if key != "instance"}
+    return plain(name), {key: value for key, value in arguments.items() if key != "instance"}
 
 
 def read_accept(raw: object) -> Accept | IntentFailure:
@@ -63,7 +66,7 @@ def read_accept(raw: object) -> Accept | IntentFailure:
         value = arguments.get(key)
         if not isinstance(value, str):
             return invalid(f"{key} must be a string.")
-        values.append(value)
+        values.append(plain(value))
     if has_lone_surrogate(values[2]):
         return invalid("candidateText holds a lone surrogate.")
     return Accept(*values)
@@ -84,10 +87,10 @@ def read_cancel(raw: object) -> Cancel | IntentFailure:
         return invalid(f"outcome must be one of {name_list(tuple(OUTCOMES))}.")
     detail = arguments.get("detail", "")
     if not isinstance(detail, str) or has_lone_surrogate(detail):
-        return invalid("detail must be a string.")
+        return invalid("detail must be a string without lone surrogates.")
     if exceeds_utf8(detail, MAX_DETAIL_BYTES):
         return invalid(f"detail must be at most {MAX_DETAIL_BYTES} UTF-8 bytes.")
-    return Cancel(job_id, outcome)
+    return Cancel(plain(job_id), plain(outcome))
 
 
 def invalid(message: str, stage: ErrorStage = "bridge") -> IntentFailure:

@@ -79,6 +79,7 @@ class IntentBridge(Closing):
         ended = weakref.WeakMethod(self._desk.end_jobs_of)
         for engine in set(self._engines.values()):
             engine.on_dispose(self._listener, _weak_call(ended, engine))
+            weakref.finalize(self._desk, engine.off_dispose, self._listener).atexit = False
 
     @property
     def instance_names(self) -> tuple[str, ...]:

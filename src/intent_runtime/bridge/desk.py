@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import secrets
 import threading
+from collections import deque
 from collections.abc import Callable, Generator, Mapping
-from concurrent.futures import Future
-from contextlib import contextmanager
+from concurrent.futures import Future, InvalidStateError
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, Final
 
 from intent_runtime.bridge import jobs
@@ -28,7 +30,7 @@ from intent_runtime.engine import Engine
 from intent_runtime.errors import IntentFailure
 from intent_runtime.pipeline import Outcome, Pending, Run
 from intent_runtime.schema.native import Report
-from intent_runtime.text import utf8_length
+from intent_runtime.text import exceeds_utf8
 
 _MARK_BYTES: Final = 16
 NOT_FOUND: Final = IntentFailure(
@@ -65,10 +67,16 @@ class Desk:
         self._book = Book(capacity, clock)
         # Submissions whose job ended under the lock; their validations are cancelled after it.
         self._stopped: list[Submission] = []
+        # The thread inside the lock, and what it asked for once more while there: a finaliser or a
+        # signal handler may close a session at any allocation.
+        self._holder = 0
+        self._deferred: deque[Callable[[], None]] = deque()
         self.closed = False
 
     def close(self) -> None:
         """Forget all jobs; everything later is answered BRIDGE_JOB_NOT_FOUND."""
+        if self._put_off(self.close):
+            return
         with self._changing() as book:
             self.closed = True
             for job in book.active():
@@ -77,6 +85,8 @@ class Desk:
 
     def end_jobs_of(self, engine: Engine) -> None:
         """An Intent was disposed: its active jobs end."""
+        if self._put_off(partial(self.end_jobs_of, engine)):
+            return
         with self._changing() as book:
             for job in book.active():
                 if job.engine is engine:
@@ -106,7 +116,9 @@ class Desk:
             if refusal is None:
                 job = jobs.armed(job, book.deadline())
                 if not book.add(job):
-                    refusal = _excess("There is no room for another job (maxReplay...).")
+                    refusal = _excess(
+                        "No room for another job within maxReplayEntries and maxReplayBytes."
+                    )
         if refusal is not None:
             return ErrorReply(refusal)
         return _task_reply(job.id, run, job.token, job.deadline)
@@ -153,6 +165,8 @@ class Desk:
 
     def release(self, owner: Owner) -> None:
         """Close a session: forget its jobs."""
+        if self._put_off(partial(self.release, owner)):
+            return
         with self._changing() as book:
             owner.closed = True
             for job in book.release(owner):
@@ -160,58 +174,59 @@ class Desk:
 
     def _claim(self, owner: Owner, arguments: Accept) -> Job | Submission | Step | End:
         """What a submission meets, in the contract's order; a Job is the caller's to judge."""
-        size = utf8_length(arguments.candidate_text)
+        with self._changing() as book:
+            job = _answering(book.find(arguments.job_id, owner))
+        if not isinstance(job, Job):
+            return job
+        if exceeds_utf8(arguments.candidate_text, job.run.definition.limits.max_output_bytes):
+            return job.run.oversized()
         digest = jobs.digest(arguments.candidate_text)
         with self._changing() as book:
-            job = book.find(arguments.job_id, owner)
-            if job is None:
-                return NOT_FOUND
-            if job.end is not None and job.stands:
-                return job.end
-            if size > job.run.definition.limits.max_output_bytes:
-                return job.run.oversized()
-            step = job.step(arguments.step_token)
-            if step is not None:
-                return step if step.digest == digest else _CONFLICT
-            if not job.is_current(arguments.step_token):
-                return _CONFLICT
-            if job.in_flight is not None:
-                return job.in_flight if job.in_flight.digest == digest else _CONFLICT
-            claimed = jobs.submitted(job, Submission(arguments.step_token, digest, Future()))
-            book.replace(claimed)
-            return claimed
+            # Looked at again: much may have happened while the text was read.
+            job = _answering(book.find(arguments.job_id, owner))
+            return self._claimed(book, job, arguments, digest) if isinstance(job, Job) else job
+
+    def _claimed(
+        self, book: Book, job: Job, arguments: Accept, digest: bytes
+    ) -> Job | Submission | Step | End:
+        step = job.step(arguments.step_token)
+        if step is not None:
+            return step if step.digest == digest else _CONFLICT
+        if not job.is_current(arguments.step_token):
+            return _CONFLICT
+        if job.in_flight is not None:
+            return job.in_flight if job.in_flight.digest == digest else _CONFLICT
+        claimed = jobs.submitted(job, Submission(arguments.step_token, digest, Future()))
+        book.replace(claimed)
+        return claimed
 
     def _judge(self, job: Job, submission: Submission, text: str) -> None:
         """Judge a candidate and settle the submission, now or when its validation is done."""
         try:
             step = job.run.judge(text)
             outcome = job.engine.validate(step) if isinstance(step, Pending) else step
+            if not isinstance(outcome, Future):
+                self._settle(job, submission, outcome)
+                return
+            assert isinstance(step, Pending)
+            with self._changing() as book:
+                submission.validation = outcome
+                current = book.current(job.id)
+                if current is None or current.in_flight is not submission:
+                    self._stopped.append(submission)
+            outcome.add_done_callback(partial(self._conclude, job, submission, step))
         except BaseException as error:
             self._give_up(job, submission, error)
             raise
-        if not isinstance(outcome, Future):
-            self._settle(job, submission, outcome)
-            return
-        assert isinstance(step, Pending)
-        pending = step
-        with self._changing() as book:
-            submission.validation = outcome
-            current = book.current(job.id)
-            if current is None or current.in_flight is not submission:
-                self._stopped.append(submission)
-        outcome.add_done_callback(
-            lambda validation: self._conclude(job, submission, pending, validation)
-        )
 
     def _conclude(
         self, job: Job, submission: Submission, pending: Pending, validation: Future[Report]
     ) -> None:
         try:
-            outcome = job.engine.conclude(pending, validation)
+            self._settle(job, submission, job.engine.conclude(pending, validation))
         except BaseException as error:
             self._give_up(job, submission, error)
             raise
-        self._settle(job, submission, outcome)
 
     def _settle(self, job: Job, submission: Submission, outcome: Outcome) -> None:
         """Record the outcome, unless the job ended meanwhile or there is no room for it."""
@@ -219,7 +234,7 @@ class Desk:
         with self._changing() as book:
             current = book.current(job.id)
             if current is None:
-                answer = NOT_FOUND
+                answer = submission.ended or NOT_FOUND
             elif current.in_flight is not submission:
                 # Only an end takes a submission away from a job that is still there.
                 assert isinstance(current.end, IntentFailure)
@@ -243,20 +258,37 @@ class Desk:
             current = book.current(job.id)
             if current is not None and current.in_flight is submission:
                 book.replace(jobs.refused(current))
-        submission.answer.set_exception(error)
+        if not isinstance(error, Exception):
+            # An interrupt is for the thread it came to; others only learn that there is no reply.
+            error = RuntimeError("judging the candidate was interrupted")
+        with suppress(InvalidStateError):
+            submission.answer.set_exception(error)
 
     @contextmanager
     def _changing(self) -> Generator[Book, None, None]:
         """The lock, with expired jobs ended first and stopped validations cancelled after."""
         with self._lock:
-            for job in self._book.expired():
-                self._end(job, _expired(job))
-            yield self._book
-            stopped, self._stopped = self._stopped, []
+            self._holder = threading.get_ident()
+            try:
+                for job in self._book.expired():
+                    self._end(job, _expired(job))
+                yield self._book
+            finally:
+                stopped, self._stopped = self._stopped, []
+                self._holder = 0
         for submission in stopped:
             # Outside the lock: cancelling runs the callback that settles the submission.
             if submission.validation is not None:
                 submission.validation.cancel()
+        while self._deferred:
+            self._deferred.popleft()()
+
+    def _put_off(self, action: Callable[[], None]) -> bool:
+        """Leave an action for later when this very thread is inside the lock."""
+        if self._holder != threading.get_ident():
+            return False
+        self._deferred.append(action)
+        return True
 
     def _refuse_opening(self, owner: Owner, engine: Engine, book: Book) -> IntentFailure | None:
         if self.closed or owner.closed:
@@ -270,12 +302,21 @@ class Desk:
         return None
 
     def _end(self, job: Job, failure: IntentFailure) -> None:
+        if job.in_flight is not None:
+            job.in_flight.ended = failure
         self._stop(job)
         self._book.end(jobs.ended(job, failure))
 
     def _stop(self, job: Job) -> None:
         if job.in_flight is not None:
             self._stopped.append(job.in_flight)
+
+
+def _answering(job: Job | None) -> Job | End:
+    """The job, unless there is none or its end answers every submission."""
+    if job is None:
+        return NOT_FOUND
+    return job.end if job.end is not None and job.stands else job
 
 
 def _new_mark() -> str:

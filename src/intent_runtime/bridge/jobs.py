@@ -25,7 +25,7 @@ from intent_runtime.bridge.replies import End
 from intent_runtime.engine import Engine
 from intent_runtime.errors import IntentFailure
 from intent_runtime.pipeline import Run
-from intent_runtime.text import utf8_length
+from intent_runtime.text import hidden_repr, utf8_length
 
 # An identifier, a token or a digest, as kept.
 _MARK_BYTES: Final = 32
@@ -52,17 +52,23 @@ class Step(msgspec.Struct, frozen=True, eq=False):
     next_token: str | None
     deadline: Deadline | None
 
+    __repr__ = hidden_repr
+
 
 class Submission(msgspec.Struct, eq=False):
     """A candidate being judged; everybody who submits the same waits for `answer`.
 
-    `validation` is set while a child process works on it, so that an end of the job can stop it.
+    `validation` is set while a child process works on it, so that an end of the job can stop it;
+    `ended` is that end, which stands even when the job's own record had to go.
     """
 
     token: str
     digest: bytes
     answer: Future[Step | IntentFailure]
     validation: Future[Any] | None = None
+    ended: IntentFailure | None = None
+
+    __repr__ = hidden_repr
 
 
 class Job(msgspec.Struct, frozen=True, eq=False):
@@ -81,6 +87,8 @@ class Job(msgspec.Struct, frozen=True, eq=False):
     in_flight: Submission | None = None
     end: End | None = None
     deadline: Deadline | None = None
+
+    __repr__ = hidden_repr
 
     @property
     def is_active(self) -> bool:
@@ -109,7 +117,9 @@ class Job(msgspec.Struct, frozen=True, eq=False):
 
 
 def _same(left: str, right: str) -> bool:
-    """Comparison in constant time; a caller's token may hold anything."""
+    """Comparison in constant time; a caller's token may hold anything, and be of any length."""
+    if len(left) != len(right):
+        return False
     return hmac.compare_digest(left.encode(), right.encode("utf-8", "surrogatepass"))
 
 

@@ -26,6 +26,8 @@ class BridgeReply(TextValue, frozen=True, rename="camel"):
 
         Meant for replies of a service one is connected to, not for untrusted data.
         """
+        if not isinstance(wire, Mapping):
+            raise ValueError("not a bridge reply: not an object")  # noqa: TRY004 - as documented
         try:
             match wire.get("kind"):
                 case "task":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from intent_runtime.bridge.arguments import invalid
-from intent_runtime.bridge.desk import Desk, Owner
+from intent_runtime.bridge.desk import NOT_FOUND, Desk, Owner
 from intent_runtime.bridge.replies import BridgeReply, ErrorReply
 
 
@@ -76,6 +76,8 @@ class BridgeSession(Closing):
             return await self._desk.accept(self._owner, arguments)
         if tool == "intent_cancel":
             return self._desk.cancel(self._owner, arguments)
+        if self._desk.closed or self._owner.closed:
+            return ErrorReply(NOT_FOUND)
         known = "intent_prepare, intent_accept, intent_cancel"
         return ErrorReply(invalid(f"Unknown tool; known are {known}."))
 

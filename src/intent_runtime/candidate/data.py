@@ -101,13 +101,10 @@ class DataReview:
             excess = self._bounds(limits)
             if excess is not None:
                 return excess
-        for name in self.data:
-            if name not in self._material.projection.fields:
-                findings.add(
-                    f"/data/{escape(name)}",
-                    "is not a selected field",
-                    allowed=name_list(tuple(self._material.projection.fields)),
-                )
+        foreign = [name for name in self.data if name not in self._material.projection.fields]
+        known = name_list(tuple(self._material.projection.fields)) if foreign else ""
+        for name in foreign:
+            findings.add(f"/data/{escape(name)}", "is not a selected field", allowed=known)
         return None
 
     def _bounds(self, limits: IntentLimits) -> LimitExcess | None:
@@ -248,6 +245,7 @@ class DataReview:
         findings = self.findings
         names = {f"/data/{escape(name)}": name for name in self._material.projection.fields}
         seen: set[str] = set()
+        known = name_list(tuple(names))
         for entry, path in self._entries("fieldResults", _RESULT_KEYS):
             findings.extend(one_of(entry, path, "status", _STATUSES))
             findings.extend(required_text(entry, path, "explanation"))
@@ -260,7 +258,7 @@ class DataReview:
                     f"{path}/path",
                     "must be the path of a selected field, each once",
                     found=preview(pointer),
-                    allowed=name_list(tuple(names)),
+                    allowed=known,
                 )
         missing = [pointer for pointer in names if pointer not in seen]
         for pointer in missing if "fieldResults" in self._candidate else ():

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from intent_runtime.text import shorten
+from intent_runtime.text import hidden_repr, shorten
 
 MAX_FINDINGS: Final = 64
 _MAX_PATH: Final = 256
@@ -31,6 +31,8 @@ class Finding(msgspec.Struct, frozen=True, gc=False):
     rule: str
     found: str | None = None
     allowed: str | None = None
+
+    __repr__ = hidden_repr
 
     def to_dict(self) -> dict[str, str]:
         """The shape a repair task shows."""

@@ -10,6 +10,9 @@ from intent_runtime.candidate.shapes import closed_object, keys, required_text
 from intent_runtime.jsontypes import Json, JsonObject
 from intent_runtime.text import is_blank, name_list, preview
 
+# From this length on the interpreter searches in linear time whatever the quote; shorter texts are
+# filled up to it, and a match that reaches into the filling is none.
+_LINEAR_SEARCH: Final = 30_000
 _SOURCE_KEYS: Final = keys("sourceId", "quote")
 
 
@@ -18,6 +21,7 @@ class Quotes:
 
     def __init__(self, sources: dict[str, str]) -> None:
         self._sources = sources
+        self._searched = {name: text.ljust(_LINEAR_SEARCH, "\0") for name, text in sources.items()}
         self._quoted: dict[tuple[str, str], bool] = {}
 
     def check(self, entry: JsonObject, path: str) -> Iterable[Finding]:
@@ -79,5 +83,7 @@ class Quotes:
         pair = (source_id, quote)
         known = self._quoted.get(pair)
         if known is None:
-            known = self._quoted[pair] = quote in self._sources.get(source_id, "")
+            at = self._searched.get(source_id, "").find(quote)
+            known = 0 <= at <= len(self._sources.get(source_id, "")) - len(quote)
+            self._quoted[pair] = known
         return known

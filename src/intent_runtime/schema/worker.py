@@ -9,6 +9,7 @@ any event loop, on every platform.
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import threading
 import time
@@ -73,6 +74,10 @@ class ValidationPool:
     def __init__(self, max_ms: int, max_entries: int) -> None:
         self._max_seconds = max_ms / 1000
         self._max_entries = max_entries
+        self._set_up()
+
+    def _set_up(self) -> None:
+        self._process = os.getpid()
         self._wake = threading.Condition()
         # All below belongs to the condition's lock.
         self._queue: deque[_Job] = deque()
@@ -118,6 +123,11 @@ class ValidationPool:
                 thread.join(timeout=5)
 
     def _submit(self, job: _Job) -> None:
+        if os.getpid() != self._process:
+            # After a fork the threads are gone and the lock may be held by one of them.
+            closed = self._closed
+            self._set_up()
+            self._closed = closed
         with self._wake:
             if self._closed:
                 job.future.cancel()
@@ -127,7 +137,11 @@ class ValidationPool:
                 self._queue.append(job)
                 if self._running + len(self._queue) > self._serving < MAX_CHILDREN:
                     self._start_thread()
-                self._wake.notify()
+                if self._serving:
+                    self._wake.notify()
+                else:
+                    self._queue.remove(job)
+                    job.settle(OverBudgetError())
 
     def _drop(self, job: _Job) -> None:
         """A job that was cancelled while it waited takes no place in the queue any more."""
@@ -139,9 +153,11 @@ class ValidationPool:
         thread = threading.Thread(
             target=self._serve, args=(child,), name="intent-runtime-validation", daemon=True
         )
-        self._threads[thread] = child
-        self._serving += 1
-        thread.start()
+        with contextlib.suppress(RuntimeError):
+            # The system may have no more threads to give; those that serve go on.
+            thread.start()
+            self._threads[thread] = child
+            self._serving += 1
 
     def _serve(self, child: _Child) -> None:
         while (job := self._next_job()) is not None:
@@ -174,7 +190,7 @@ class _Child:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._process: subprocess.Popen[bytes] | None = None
         self._piped: subprocess.Popen[bytes] | None = None
         self._shelf = SchemaShelf()
@@ -191,11 +207,11 @@ class _Child:
         # Killing the child ends the blocking read: no polling, and the same on every platform.
         watch = threading.Timer(remaining, self._expire, (job,))
         watch.daemon = True
-        watch.start()
-        job.future.add_done_callback(lambda _: self._expire(job))
         try:
+            watch.start()
+            job.future.add_done_callback(lambda _: self._expire(job))
             self._ask(job, remaining)
-        except (OSError, EOFError, ValueError):
+        except Exception:  # noqa: BLE001 - whatever fails here, the job must not wait for ever
             self.close()
             job.settle(OverBudgetError())
         finally:
