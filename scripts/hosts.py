@@ -359,9 +359,11 @@ def cache_folder() -> Path:
 def main() -> int:
     """Check the hosts asked for, and print a table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("host", nargs="*", choices=[*HOSTS, []], help="all when none is given")
+    parser.add_argument("host", nargs="*", help=f"{', '.join(HOSTS)}; all when none is given")
     parser.add_argument("--cache", type=Path, default=cache_folder(), metavar="DIR")
     arguments = parser.parse_args()
+    if unknown := [name for name in arguments.host if name not in HOSTS]:
+        parser.error(f"unknown host {unknown[0]}; known are {', '.join(HOSTS)}")
     cache: Path = arguments.cache.resolve()
     if cache.is_relative_to(ROOT):
         parser.error("the cache must be outside the repository")

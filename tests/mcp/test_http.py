@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import signal
 import socket
 import sys
@@ -828,3 +829,22 @@ def test_half_a_request_keeps_nobody(start):
         begun = time.monotonic()
         assert service.stop() == 0, service.log()
         assert time.monotonic() - begun < 20
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_a_validation_longer_than_the_patience_is_killed(tmp_path, start):
+    service = start(config=write_config(tmp_path, instances(slow_ms=60_000)))
+    with service.client() as client:
+        task = slow_task(client)
+        client.send(client.call_message("intent_accept", **submission(task, SLOW_DATA)))
+        end = time.monotonic() + 20
+        while not (children := service.children()):
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        status = service.stop()
+    time.sleep(0.5)
+    left = [child for child in children if Path(f"/proc/{child}").exists()]
+    for child in left:
+        os.kill(child, signal.SIGKILL)
+    assert (status, left) == (0, [])

@@ -247,8 +247,10 @@ def _serve_http(
             max_body=largest_message(configuration.instances),
         )
         server = http_server(app, address)
-        with contextlib.suppress(KeyboardInterrupt):
-            server.run()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # The server raises its signal once more when it has shut down.
+            signal.signal(number, lambda *_: None)
+        server.run()
         if not server.started:
             _fail(f"cannot listen on {address.host}:{address.port}")
 

@@ -83,12 +83,16 @@ class IntentMcpService:
 
     async def wait_closed(self) -> None:
         """Wait for the end of the channel; raises what broke it."""
-        await asyncio.shield(self._task)
+        await asyncio.wait({self._task})
+        if not self._task.cancelled():
+            self._task.result()
 
     async def close(self) -> None:
         """Close the protocol connection and the bridge; the caller's Intents stay. Idempotent."""
         self._task.cancel()
         await asyncio.wait({self._task})
+        # A task that never started has closed nothing.
+        self._bridge.close()
 
 
 async def serve_intent_mcp(  # noqa: PLR0913 - the options of a bridge
