@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from intent_runtime.cli.serve import mcp
 from intent_runtime.mcp import MCP_TOOLS
-from intent_runtime.mcp.http import TokenFileError, read_token_file
+from intent_runtime.mcp.listen import TokenFileError, read_token_file
 from support.bridging import BAD, CORE, DATA, INPUT, ORDER_SCHEMA, SLOW_SCHEMA, core, data
 from support.http_mcp import (
     ERAS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import logging
+import math
 import os
 import signal
 import sys
@@ -15,7 +16,7 @@ import click
 
 if TYPE_CHECKING:
     from intent_runtime.mcp.config import Configuration
-    from intent_runtime.mcp.http import Address
+    from intent_runtime.mcp.listen import Address
     from intent_runtime.mcp.stdio import Wire
 
 _CAPACITY = click.IntRange(1, 2**31 - 1)
@@ -100,13 +101,16 @@ def mcp(
     # Importing the SDK makes very many objects that stay: collecting meanwhile finds nothing.
     gc.disable()
     address = _address(http, token_file, allow_anonymous=allow_anonymous)
+    if job_ttl is not None and math.isnan(job_ttl):
+        raise click.BadParameter("must be a number", param_hint="--job-ttl")
     wire = _claim() if address is None else None
     _log_to_stderr(log_level)
     configuration = _configuration(Path(config_file))
     if job_ttl is None:
         capacity["job_ttl_ms"] = 0 if address is None else _HTTP_JOB_TTL_MS
     else:
-        capacity["job_ttl_ms"] = round(job_ttl * 1000)
+        # Up, so that no wish for a limit becomes "never".
+        capacity["job_ttl_ms"] = math.ceil(job_ttl * 1000)
     try:
         if address is None:
             assert wire is not None
@@ -124,7 +128,7 @@ def _address(http: str | None, token_file: str | None, *, allow_anonymous: bool)
         if token_file is not None or allow_anonymous:
             raise click.UsageError("--token-file and --allow-anonymous go with --http")
         return None
-    from intent_runtime.mcp.http import read_address  # noqa: PLC0415 - the SDK takes half a second
+    from intent_runtime.mcp.listen import read_address  # noqa: PLC0415 - on demand
 
     try:
         address = read_address(http)
@@ -225,10 +229,10 @@ def _serve_http(
     capacity: dict[str, Any],
 ) -> None:
     from intent_runtime.bridge import create_intent_bridge  # noqa: PLC0415 - after the claim
-    from intent_runtime.mcp.http import (  # noqa: PLC0415
+    from intent_runtime.mcp.http import http_app, http_server  # noqa: PLC0415
+    from intent_runtime.mcp.listen import (  # noqa: PLC0415
         TokenFileError,
-        http_app,
-        http_server,
+        listening_sockets,
         read_token_file,
     )
     from intent_runtime.mcp.server import largest_message  # noqa: PLC0415
@@ -236,8 +240,11 @@ def _serve_http(
     _imported()
     try:
         tokens = read_token_file(Path(token_file)) if token_file is not None else {}
+        sockets = listening_sockets(address)
     except TokenFileError as error:
         _fail(str(error))
+    except OSError as error:
+        _fail(f"cannot listen on {address.host}:{address.port}: {error.strerror}")
     with create_intent_bridge(instances=configuration.instances, **capacity) as bridge:
         app = http_app(
             bridge,
@@ -246,13 +253,7 @@ def _serve_http(
             max_concurrent=max_concurrent,
             max_body=largest_message(configuration.instances),
         )
-        server = http_server(app, address)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            # The server raises its signal once more when it has shut down.
-            signal.signal(number, lambda *_: None)
-        server.run()
-        if not server.started:
-            _fail(f"cannot listen on {address.host}:{address.port}")
+        http_server(app).run(sockets=sockets)
 
 
 def main() -> None:
