@@ -24,7 +24,7 @@ demo: $(VENV)/installed ## Recognise two requests and show what was understood
 	@PYTHONUTF8=1 $(BIN)/python examples/demo.py
 
 test: $(VENV)/installed ## Run all tests
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses auto
 
 lint: $(VENV)/installed ## Style, types, layers
 	@$(BIN)/ruff check .
