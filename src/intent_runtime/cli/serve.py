@@ -98,6 +98,9 @@ def mcp(
 
     A host's own model writes the candidates; this service checks them and keeps the jobs.
     """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # Until there is something to release, a signal just ends it.
+        signal.signal(number, _leave_at_once)
     # Importing the SDK makes very many objects that stay: collecting meanwhile finds nothing.
     gc.disable()
     address = _address(http, token_file, allow_anonymous=allow_anonymous)
@@ -187,6 +190,10 @@ def _log_to_stderr(level: str) -> None:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
+def _leave_at_once(_signal: int, _frame: object) -> None:
+    _leave(0)
+
+
 def _imported() -> None:
     gc.freeze()
     gc.enable()
@@ -209,7 +216,8 @@ def _serve_stdio(configuration: Configuration, wire: Wire, capacity: dict[str, A
         loop = asyncio.get_running_loop()
 
         def stop(_signal: int, _frame: object) -> None:
-            loop.call_soon_threadsafe(stopped.set)
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(stopped.set)
 
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, stop)
@@ -217,8 +225,12 @@ def _serve_stdio(configuration: Configuration, wire: Wire, capacity: dict[str, A
         signalled = loop.create_task(stopped.wait())
         await asyncio.wait({ended, signalled}, return_when=asyncio.FIRST_COMPLETED)
         await service.close()
+        await ended
 
-    asyncio.run(serve())
+    try:
+        asyncio.run(serve())
+    except Exception as error:  # noqa: BLE001 - told in one line without its text
+        _fail(f"the service broke down: {type(error).__name__}")
 
 
 def _serve_http(

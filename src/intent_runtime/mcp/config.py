@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from intent_runtime.errors import IntentParseError
 from intent_runtime.intent import Intent
-from intent_runtime.text import name_list, shorten
+from intent_runtime.text import has_lone_surrogate, name_list, shorten
 
 
 class ConfigFileError(Exception):
@@ -55,7 +55,9 @@ def load_configuration(path: Path) -> Configuration:
 
 def _wrong(path: Path, cause: str, name: str | None = None) -> ConfigFileError:
     where = f"{path}: " if name is None else f"{path}: instance {name_list([name])}: "
-    return ConfigFileError(where + " ".join(shorten(cause, 400).split()))
+    # One line, whatever the path, the name or the cause hold.
+    line = " ".join(f"{where}{shorten(cause, 400)}".split())
+    return ConfigFileError(line.encode("utf-8", "replace").decode())
 
 
 def _instances(path: Path, config: object) -> Mapping[str, object]:
@@ -68,7 +70,7 @@ def _instances(path: Path, config: object) -> Mapping[str, object]:
         raise _wrong(path, '"instances" is empty')
     entries = cast("Mapping[object, object]", instances)
     for name in entries:
-        if not isinstance(name, str):
+        if not isinstance(name, str) or has_lone_surrogate(name):
             raise _wrong(path, '"instances" must have strings as names')
     return cast("Mapping[str, object]", entries)
 
@@ -106,6 +108,8 @@ def _read_text(path: Path) -> str:
         raise _wrong(path, error.strerror or "cannot be read") from None
     except UnicodeDecodeError:
         raise _wrong(path, "not UTF-8 text") from None
+    except ValueError:
+        raise _wrong(path, "not a name that a file can have") from None
 
 
 def _parsed(path: Path, parse: Callable[[str], object], kind: str) -> object:
@@ -137,7 +141,7 @@ def _read_python(path: Path) -> object:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - whatever it does, even leaving, is its mistake
-        raise _wrong(path, f"running it raised {type(error).__name__}: {error}") from None
+        raise _wrong(path, f"running it raised {type(error).__name__}{_said(error)}") from None
     if "config" in names and "instances" in names:
         raise _wrong(path, "defines both config and instances; define one")
     if "config" in names:
@@ -145,6 +149,13 @@ def _read_python(path: Path) -> object:
     if "instances" in names:
         return {"instances": names["instances"]}
     raise _wrong(path, "defines neither config nor instances")
+
+
+def _said(error: BaseException) -> str:
+    try:
+        return f": {error}"
+    except Exception:  # noqa: BLE001 - a message that cannot be had is no reason for a traceback
+        return ""
 
 
 _READERS: Final[dict[str, Callable[[Path], object]]] = {

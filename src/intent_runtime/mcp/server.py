@@ -71,6 +71,7 @@ class IntentMcpService:
 
     def __init__(self, bridge: IntentBridge, transport: AbstractAsyncContextManager[Any]) -> None:
         self._bridge = bridge
+        self._closing = False
         self._task = asyncio.get_running_loop().create_task(self._run(transport))
 
     async def _run(self, transport: AbstractAsyncContextManager[Any]) -> None:
@@ -84,11 +85,13 @@ class IntentMcpService:
     async def wait_closed(self) -> None:
         """Wait for the end of the channel; raises what broke it."""
         await asyncio.wait({self._task})
-        if not self._task.cancelled():
+        # Closing cancels; what the SDK makes of that is nobody's business.
+        if not self._closing:
             self._task.result()
 
     async def close(self) -> None:
         """Close the protocol connection and the bridge; the caller's Intents stay. Idempotent."""
+        self._closing = True
         self._task.cancel()
         await asyncio.wait({self._task})
         # A task that never started has closed nothing.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import select
 import stat
 import sys
 import threading
@@ -27,7 +28,7 @@ from intent_runtime.mcp.wire import Wire
 _CHUNK: Final = 65_536
 # How long requests that were read are waited for once input has ended.
 DRAIN_SECONDS: Final = 10.0
-_PARENT_CHECK_SECONDS: Final = 1.0
+_PEER_CHECK_SECONDS: Final = 1.0
 _LINES_AHEAD: Final = 4
 # Requests being answered; a peer that sends more and reads nothing has to wait.
 MAX_IN_FLIGHT: Final = 256
@@ -46,7 +47,8 @@ async def stdio_transport(wire: Wire, max_line: int) -> AsyncGenerator[tuple[Any
     async with anyio.create_task_group() as group:
         group.start_soon(channel.pump_out, from_server)
         group.start_soon(channel.pump_in, to_server)
-        group.start_soon(channel.watch_parent)
+        group.start_soon(channel.watch_peer)
+        group.start_soon(channel.end_when_gone, group.cancel_scope)
         try:
             yield read_stream, write_stream
         finally:
@@ -62,10 +64,12 @@ class _Channel:
         self._loop = asyncio.get_running_loop()
         self._waiting: set[Any] = set()
         self._answered = asyncio.Event()
+        self._gone = asyncio.Event()
+        self._written = 0
         # What was read, None for the end; never more lines than there is room for.
         self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._room = threading.Semaphore(_LINES_AHEAD)
-        self._never_blocks = _made_nonblocking(wire.writing)
+        self._never_blocks = _made_nonblocking(wire)
         self._writing = asyncio.Lock()
 
     async def pump_in(self, to_server: Any) -> None:
@@ -101,15 +105,17 @@ class _Channel:
         except (ValueError, RecursionError):
             await self._refuse(None, types.PARSE_ERROR, "Parse error: not JSON, or too deep.")
             return None
-        try:
-            return types.jsonrpc_message_adapter.validate_python(value, by_name=False)
-        except ValidationError:
-            identifier = value.get("id") if isinstance(value, dict) else None
-            known = isinstance(identifier, (str, int)) and not isinstance(identifier, bool)
-            await self._refuse(
-                identifier if known else None, types.INVALID_REQUEST, "Not a JSON-RPC message."
-            )
-            return None
+        identifier = value.get("id") if isinstance(value, dict) else None
+        known = isinstance(identifier, (str, int)) and not isinstance(identifier, bool)
+        if known or not isinstance(value, dict) or "id" not in value or "method" not in value:
+            try:
+                return types.jsonrpc_message_adapter.validate_python(value, by_name=False)
+            except ValidationError:
+                pass
+        # The SDK would take a request with any other id for a notification and never answer.
+        refused = identifier if known else None
+        await self._refuse(refused, types.INVALID_REQUEST, "Not a JSON-RPC message.")
+        return None
 
     async def _refuse(self, identifier: Any, code: int, text: str) -> None:
         answer = {"jsonrpc": "2.0", "id": identifier, "error": {"code": code, "message": text}}
@@ -123,8 +129,10 @@ class _Channel:
             and message.method == "notifications/cancelled"
         ):
             # A cancelled request gets no answer.
-            self._waiting.discard((message.params or {}).get("requestId"))
-            self._answered.set()
+            identifier = (message.params or {}).get("requestId")
+            if isinstance(identifier, (str, int)):
+                self._waiting.discard(identifier)
+                self._answered.set()
 
     async def pump_out(self, from_server: Any) -> None:
         """Write every message of the server as one line."""
@@ -150,8 +158,10 @@ class _Channel:
                     except BlockingIOError:
                         await self._writable()
             except OSError:
-                self._lines.put_nowait(None)
+                # Nobody reads any more: there is nothing to wait for.
+                self._gone.set()
                 return False
+            self._written += 1
         return True
 
     async def _writable(self) -> None:
@@ -198,26 +208,52 @@ class _Channel:
         self._room.acquire()
         self._loop.call_soon_threadsafe(self._lines.put_nowait, line)
 
-    async def watch_parent(self) -> None:
-        """End when the parent is gone although somebody else still holds the pipe."""
-        parent = os.getppid()
-        while os.getppid() == parent:  # noqa: ASYNC110 - no event tells of it
-            await anyio.sleep(_PARENT_CHECK_SECONDS)
-        self._lines.put_nowait(None)
+    async def watch_peer(self) -> None:
+        """End when the parent is gone, or when input has ended and nobody takes the answers."""
+        while not self._parent_is_gone() and not self._hung_up():  # noqa: ASYNC110 - no event tells
+            await anyio.sleep(_PEER_CHECK_SECONDS)
+        if self._parent_is_gone():
+            # Somebody else may hold the pipe open, so that its end would never come.
+            self._lines.put_nowait(None)
+        written = -1
+        while written != self._written:
+            written = self._written
+            await anyio.sleep(DRAIN_SECONDS)
+        self._gone.set()
+
+    def _parent_is_gone(self) -> bool:
+        return os.getppid() != self._wire.parent
+
+    def _hung_up(self) -> bool:
+        """Whether the writing end of standard input was closed; lines may still be unread."""
+        if not hasattr(select, "poll"):
+            return False
+        poll = select.poll()
+        poll.register(self._wire.reading, 0)
+        return bool(poll.poll(0))
+
+    async def end_when_gone(self, scope: anyio.CancelScope) -> None:
+        """Cancel everything once the peer is gone for good."""
+        await self._gone.wait()
+        scope.cancel()
 
 
-def _made_nonblocking(descriptor: int) -> bool:
-    """Whether writing to the descriptor never blocks from now on: a pipe or socket of our own.
+def _made_nonblocking(wire: Wire) -> bool:
+    """Whether writing never blocks from now on: to a pipe or socket of our own.
 
     Files and terminals stay as they are: others may share them, and they do not keep us long.
     """
     if sys.platform == "win32":
         return False
-    mode = os.fstat(descriptor).st_mode
+    mode = os.fstat(wire.writing).st_mode
     if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
         return False
-    os.set_blocking(descriptor, False)
-    return True
+    os.set_blocking(wire.writing, False)
+    if os.get_blocking(wire.reading) and os.get_blocking(2):
+        return True
+    # One socket for both directions, or standard error on the same pipe: those may not change.
+    os.set_blocking(wire.writing, True)
+    return False
 
 
 def _encoded(message: types.JSONRPCMessage) -> bytes:

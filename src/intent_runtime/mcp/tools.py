@@ -134,9 +134,13 @@ Instances: """
 
 def server_instructions(names: tuple[str, ...]) -> str:
     """How to run the loop, and the instance names as a JSON array, bounded in size."""
-    listed = list(names)
-    while len(json.dumps(listed, ensure_ascii=False).encode()) > _MAX_NAMES_BYTES:
-        listed.pop()
+    listed: list[str] = []
+    room = _MAX_NAMES_BYTES
+    for name in names:
+        room -= len(json.dumps(name, ensure_ascii=False).encode()) + 2
+        if room < 0:
+            break
+        listed.append(name)
     more = len(names) - len(listed)
     rest = f" and {more} more that the host knows" if more else ""
     return f"{_INSTRUCTIONS}{json.dumps(listed, ensure_ascii=False)}{rest}\n"

@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 
 class Wire(NamedTuple):
-    """The descriptors that carry the protocol."""
+    """The descriptors that carry the protocol, and the process at the other end."""
 
     reading: int
     writing: int
+    parent: int
 
 
 def claim_wire() -> Wire:
@@ -23,7 +24,7 @@ def claim_wire() -> Wire:
     Prints, direct writes and child processes of a configuration then reach standard error at most.
     """
     sys.stdout.flush()
-    wire = Wire(_above_standard(0), _above_standard(1))
+    wire = Wire(_above_standard(0), _above_standard(1), os.getppid())
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
