@@ -135,3 +135,14 @@ def test_any_piece_of_a_source_that_is_not_blank_holds(text, data):
         "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
     )
     assert (check([source("s", piece)], {"s": text}) == []) == (not blank)
+
+
+@pytest.mark.parametrize("text", ["xa", "a" * 29_999, "a" * 30_001])
+def test_a_quote_never_reaches_beyond_the_end_of_its_source(text):
+    # Short texts are searched with a filling behind them, which is no part of the source.
+    for quote in ("a\0", "a\0\0", "\0", text + "\0"):
+        entry = {"sources": [{"sourceId": "input", "quote": quote}]}
+        assert [finding.path for finding in Quotes({"input": text}).check(entry, "/evidence/0")]
+    for quote in ("a", text, text[1:]):
+        entry = {"sources": [{"sourceId": "input", "quote": quote}]}
+        assert list(Quotes({"input": text + "\0"}).check(entry, "/evidence/0")) == []
