@@ -72,7 +72,7 @@ def test_a_call_whose_client_is_gone_gives_its_place_back():
         assert busy.status == 503
         gone.incoming.put_nowait({"type": "http.disconnect"})
         await asyncio.wait_for(call, 20)
-        assert guard._running == 0
+        assert guard.running == 0
 
     asyncio.run(drive())
 
@@ -86,7 +86,7 @@ def test_a_breakdown_of_the_application_reaches_the_server():
         client = Client()
         with pytest.raises(KeyError):
             await guard(scope(), client.receive, client.send)
-        assert guard._running == 0
+        assert guard.running == 0
 
     asyncio.run(drive())
 
@@ -112,3 +112,19 @@ def test_exactly_one_right_token_is_needed(headers, status):
         return client.status
 
     assert asyncio.run(drive()) == status
+
+
+def test_the_place_is_free_before_the_client_sees_the_end():
+    async def drive():
+        guard = Guard(reads_everything, {}, 1)
+        client = Client()
+        places = []
+
+        async def send(message):
+            places.append((message["type"], guard.running))
+
+        client.incoming.put_nowait({"type": "http.request", "body": b"", "more_body": False})
+        await guard(scope(), client.receive, send)
+        assert places == [("http.response.start", 1), ("http.response.body", 0)]
+
+    asyncio.run(drive())

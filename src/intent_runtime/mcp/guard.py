@@ -31,7 +31,7 @@ class Guard:
         self._app = app
         self._tokens = tokens
         self._max_concurrent = max_concurrent
-        self._running = 0
+        self.running = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer what is ours, let in who has a token, and count the calls."""
@@ -48,16 +48,23 @@ class Guard:
             await self._app(_owned(scope, owner), receive, send)
 
     async def _call(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._running >= self._max_concurrent:
+        if self.running >= self._max_concurrent:
             await _answer(send, 503, {"error": "busy"}, (b"retry-after", b"1"))
             return
-        self._running += 1
+        place = _Place(self)
+
+        async def answering(message: Message) -> None:
+            if message["type"] == "http.response.body" and not message.get("more_body", False):
+                # Before the client can see the end: its next call must find the place free.
+                place.give_back()
+            await send(message)
+
         try:
-            await self._while_connected(scope, receive, send)
+            await self._while_connected(scope, receive, answering)
         except TimeoutError:
             await _answer(send, 408, {"error": "timeout"}, (b"connection", b"close"))
         finally:
-            self._running -= 1
+            place.give_back()
 
     async def _while_connected(self, scope: Scope, receive: Receive, send: Send) -> None:
         """A call, given up when its client is gone or stalls; judging goes on all the same.
@@ -102,6 +109,20 @@ class Guard:
             name for name, known in self._tokens.items() if hmac.compare_digest(known, given)
         ]
         return matches[0] if matches else None
+
+
+class _Place:
+    """One of the calls that run at once; given back once, however often that is said."""
+
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+        self._taken = True
+        guard.running += 1
+
+    def give_back(self) -> None:
+        if self._taken:
+            self._taken = False
+            self._guard.running -= 1
 
 
 def _owned(scope: Scope, owner: str) -> Scope:
