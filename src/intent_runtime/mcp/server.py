@@ -9,6 +9,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, Final, cast
 
 import mcp_types as types
+import msgspec
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
@@ -59,9 +60,10 @@ def protocol_server(names: tuple[str, ...], session_of: SessionOf) -> Server[Any
 
 def tool_result(reply: BridgeReply) -> types.CallToolResult:
     """The reply as text and as structured content."""
+    text = reply.to_json()
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=reply.to_json())],
-        structured_content=reply.to_dict(),
+        content=[types.TextContent(type="text", text=text)],
+        structured_content=msgspec.json.decode(text),
         is_error=reply.kind == "error",
     )
 

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 import anyio
 import mcp_types as types
+import msgspec
 from mcp.shared._context_streams import create_context_streams
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
@@ -257,8 +258,9 @@ def _made_nonblocking(wire: Wire) -> bool:
 
 
 def _encoded(message: types.JSONRPCMessage) -> bytes:
+    wire = message.model_dump(by_alias=True, exclude_unset=True)
     try:
-        return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
+        return msgspec.json.encode(wire)
     except ValueError:
         # A request's id may hold a lone surrogate; escaped it can be sent back.
-        return json.dumps(message.model_dump(by_alias=True, exclude_unset=True)).encode()
+        return json.dumps(wire).encode()
