@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint check bench hosts format language-table clean
+.PHONY: help demo test lint check quick bench hosts format language-table clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 18
@@ -32,8 +32,14 @@ lint: $(VENV)/installed ## Style, types, layers
 	@$(BIN)/basedpyright
 	@$(BIN)/lint-imports
 
-check: lint ## The quick round: lint, types, fast tests
-	@$(BIN)/python -m pytest -q -m "not slow" --numprocesses auto
+check: $(VENV)/installed ## The quick round: lint, types, layers, fast tests
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint quick
+
+# Files of nothing but slow tests are not even collected.
+quick: $(VENV)/installed
+	@$(BIN)/python -m pytest -q -m "not slow" --numprocesses auto --hypothesis-profile quick \
+		--ignore=tests/cli --ignore-glob='tests/mcp/test_[chns]*' \
+		--ignore=tests/vectors/test_pipeline_vectors.py
 
 bench: $(VENV)/installed ## Benchmarks; not part of the tests
 	@$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-columns=min,median,mean,rounds --benchmark-sort=name

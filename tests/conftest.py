@@ -6,4 +6,6 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "steady", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
+# `make check`: fewer examples of each property; `make test` has the usual number.
+settings.register_profile("quick", settings.get_profile("steady"), max_examples=25)
 settings.load_profile("steady")

@@ -10,6 +10,9 @@ import pytest
 from support.bridging import CORE, ORDER_SCHEMA
 from support.raw_mcp import BIN, COMMAND, outcome, serving, started
 
+# Every test starts the real command.
+pytestmark = pytest.mark.slow
+
 SCHEMA_TEXT = json.dumps(ORDER_SCHEMA)
 BOM = "\ufeff"
 

@@ -29,6 +29,9 @@ from support.http_mcp import (
     write_config,
 )
 
+# Every test talks to the real command.
+pytestmark = pytest.mark.slow
+
 ALICE = "alice-0123456789-TOKEN"
 BOB = "bob-9876543210-TOKEN"
 EVIL = "a" * 60 + "c"

@@ -8,6 +8,9 @@ from intent_runtime.mcp import MCP_TOOLS
 from support.bridging import BAD, CORE, DATA, EVIL_VALUE, INPUT, ORDER_SCHEMA, core, data
 from support.raw_mcp import PROTOCOLS, STATELESS, outcome, serving, write_config
 
+# Every test talks to the real command.
+pytestmark = pytest.mark.slow
+
 INSTANCES = {
     "t": {},
     "o": {"schema": ORDER_SCHEMA},

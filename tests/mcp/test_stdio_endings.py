@@ -28,6 +28,9 @@ from support.raw_mcp import (
     write_config,
 )
 
+# Every test talks to the real command.
+pytestmark = pytest.mark.slow
+
 PARSE_ERROR = -32700
 HELLO = (
     b'{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":'

@@ -7,6 +7,9 @@ import pytest
 from support.bridging import BAD, CORE, DATA, INPUT, ORDER_SCHEMA, core
 from support.raw_mcp import outcome, serving, write_config
 
+# Every test talks to the real command.
+pytestmark = pytest.mark.slow
+
 INSTANCES = {
     "t": {},
     "o": {"schema": ORDER_SCHEMA},

@@ -19,6 +19,9 @@ from support.raw_mcp import (
     write_config,
 )
 
+# Every test talks to the real command.
+pytestmark = pytest.mark.slow
+
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 

@@ -10,6 +10,9 @@ import pytest
 from intent_runtime import Intent, IntentParseError, IntentResult
 from intent_runtime.pipeline import Pending, Run
 
+# The bridge runs the same conversations in the quick round.
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 FOLDER = Path(os.environ.get("INTENT_RUNTIME_VECTORS") or HERE)
 # Wording is free; identity of jobs and tokens is the bridge's.

@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 from intent_runtime import Intent, IntentParseError
 from intent_runtime.executors.rules.executor import RulesExecutor
 
+# Seconds of generated texts and schemas.
+pytestmark = pytest.mark.slow
+
 WORDS = [
     *("order", "id", "000123", "user", "U7", "5", "3.5", "-2", "1,000", "50%", "$20", "in", "from"),
     *("Paris", "London", "to", "and", "not", "red", "blue", "2024-01-02", "03/04/2024", "3pm"),
