@@ -122,11 +122,11 @@ def later():
             print("printed later", file=sys.__stdout__, flush=True)
         except OSError:
             return
-threading.Thread(target=later, daemon=True).start()
 lingering = subprocess.Popen([sys.executable, "-c", "import time\\nwhile True:\\n print('x', flush=True)\\n time.sleep(0.01)"])
 import atexit
 atexit.register(lingering.kill)
-print("lingering", lingering.pid, file=sys.stderr, flush=True)
+os.write(2, b"lingering %d\\n" % lingering.pid)  # in one piece, before the noise
+threading.Thread(target=later, daemon=True).start()
 instances = {"t": {}}
 """
 
