@@ -1,6 +1,7 @@
 """What a bridge keeps: counts, bytes, eviction, refusal for lack of room (contract section 10)."""
 
 import json
+from datetime import datetime
 
 import pytest
 
@@ -75,6 +76,29 @@ def test_finished_records_go_least_recently_used_first_and_active_jobs_never():
         assert code_of(session.cancel(job_id=old.job_id)) == "BRIDGE_JOB_NOT_FOUND"
         assert code_of(session.prepare(instance="t", input=INPUT)) == "LIMIT_EXCEEDED"
         assert code_of(submit(session, active, CORE)) == "result"
+
+
+class OneMoment(datetime):
+    """A wall clock that stands still."""
+
+    @classmethod
+    def now(cls, tz=None):
+        return cls(2026, 12, 1, tzinfo=tz)
+
+
+@pytest.mark.parametrize("between", [0, 1])
+def test_jobs_that_expire_together_end_in_the_order_of_their_deadlines(between, monkeypatch):
+    monkeypatch.setattr("intent_runtime.bridge.book.datetime", OneMoment)
+    clock = Clock()
+    with bridge_of(clock=clock, max_replay_entries=2, job_ttl_ms=60_000) as bridge:
+        session = bridge.connect()
+        first, second = prepare(session, "o"), prepare(session, "o")
+        clock.now += between
+        assert code_of(submit(session, first, CORE)) == "task"
+        clock.now += 61
+        prepare(session)
+        assert code_of(session.cancel(job_id=second.job_id)) == "BRIDGE_JOB_NOT_FOUND"
+        assert code_of(session.cancel(job_id=first.job_id)) == "BRIDGE_JOB_EXPIRED"
 
 
 def test_another_sessions_call_is_no_use_of_a_finished_record():

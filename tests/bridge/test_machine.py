@@ -205,6 +205,9 @@ class Bridge(RuleBasedStateMachine):
             job.repairs = job.repairs - 1 if detail == stage else 1
             job.stage, job.token = detail, reply.step_token
             job.expires = self.clock.now + JOB_TTL
+            if self.clocked:
+                # Jobs that expire together end in the order of their deadlines.
+                self.use(job)
         else:
             self.finish(job, detail or "result")
 

@@ -126,7 +126,8 @@ class Book:
         if job.is_active:
             self._active[job.id] = job
             self._active_bytes += job.size - before.size
-            if job.deadline != before.deadline:
+            # Each is its own, also when two of one millisecond are equal.
+            if job.deadline is not before.deadline:
                 self._active.move_to_end(job.id)
         else:
             self._finish(before, job)
