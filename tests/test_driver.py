@@ -17,6 +17,8 @@ from intent_runtime import (
 )
 from intent_runtime import driver as driver_module
 
+pytestmark = pytest.mark.usefixtures("nothing_is_left_unretrieved")
+
 SECRET = "sk-live-秘密"  # noqa: S105 - must never be shown
 WAIT = 30
 SCHEMA = {"type": "object", "properties": {"orderId": {"type": "string"}}, "required": ["orderId"]}
@@ -90,14 +92,6 @@ class Hanging:
             raise ValueError(SECRET) from None
         finally:
             self.ended.set()
-
-
-@pytest.fixture(autouse=True)
-def _nothing_is_left_unretrieved(caplog):
-    yield
-    gc.collect()
-    records = [*caplog.get_records("call"), *caplog.records]
-    assert [record.getMessage() for record in records if record.name == "asyncio"] == []
 
 
 def failure(script, text="查询订单 000123", **config):

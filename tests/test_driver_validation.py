@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import gc
 import json
 import subprocess
 import threading
@@ -13,6 +12,8 @@ from intent_runtime import Intent, IntentParseError, ModelReply, executor_from
 from intent_runtime.schema import worker
 from intent_runtime.schema.native import NativeSchema
 from intent_runtime.schema.weights import Shape
+
+pytestmark = pytest.mark.usefixtures("nothing_is_left_unretrieved")
 
 WAIT = 30
 # Exponential in the length of the text; only a child process can be stopped in it.
@@ -75,14 +76,6 @@ class Children:
 
     def all_gone(self):
         return bool(self.started) and all(child.poll() is not None for child in self.started)
-
-
-@pytest.fixture(autouse=True)
-def _nothing_is_left_unretrieved(caplog):
-    yield
-    gc.collect()
-    records = [*caplog.get_records("call"), *caplog.records]
-    assert [record.getMessage() for record in records if record.name == "asyncio"] == []
 
 
 @pytest.fixture

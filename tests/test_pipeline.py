@@ -13,6 +13,7 @@ from intent_runtime.errors import IntentFailure
 from intent_runtime.pipeline import Pending, Run
 from intent_runtime.schema.native import Report
 from intent_runtime.values import IntentResult
+from support.bridging import core
 
 TEXT = "查询订单 000123, 2 pieces"
 SCHEMA = {
@@ -23,25 +24,7 @@ SCHEMA = {
     },
     "required": ["orderId"],
 }
-CORE = {
-    "normalizedInput": "Look up order 000123.",
-    "primaryIntent": "查询",
-    "requirements": [],
-    "prohibitions": [],
-    "intents": [
-        {
-            "action": "query",
-            "target": "order 000123",
-            "requirements": [],
-            "blockers": {
-                "clarificationReason": None,
-                "questions": [],
-                "confirmationReason": None,
-                "conditionReason": None,
-            },
-        }
-    ],
-}
+CORE = json.loads(core(primaryIntent="查询"))
 
 
 def source(quote):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from intent_runtime.candidate.core import assemble, check_core
 from intent_runtime.candidate.findings import Findings, LimitExcess
 from intent_runtime.formats import ACTIONS
+from support.json_values import members
 
 MISSING = object()
 
@@ -367,14 +368,7 @@ def test_no_object_makes_the_check_raise(candidate):
 def places(value, pointer=""):
     if pointer:
         yield pointer
-    members = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
-    for key, child in members:
+    for key, child in members(value):
         yield from places(child, f"{pointer}/{key}")
 
 

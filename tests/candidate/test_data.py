@@ -23,6 +23,7 @@ from support.data_candidates import (
     review,
     source,
 )
+from support.json_values import members
 
 
 def test_a_good_candidate_has_no_findings_and_its_evidence_is_kept():
@@ -310,14 +311,7 @@ def test_violations_of_every_kind_are_found_at_once():
 
 
 def places(value, trail=()):
-    members = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
-    for key, child in list(members):
+    for key, child in members(value):
         yield (*trail, key)
         yield from places(child, (*trail, key))
 

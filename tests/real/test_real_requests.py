@@ -11,6 +11,7 @@ import pytest
 from intent_runtime import Intent, IntentDataError, IntentLimits
 from intent_runtime.executors import RulesExecutor
 from intent_runtime.pointer import escape
+from support.json_values import members
 
 DATA = Path(__file__).parent / "data"
 LEFT_OUT = ""
@@ -35,14 +36,11 @@ def intent_for(row):
 
 def leaves(value, path):
     """The paths of leaves and empty containers: what needs evidence."""
-    members = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
-    below = [leaf for key, child in members for leaf in leaves(child, f"{path}/{escape(str(key))}")]
+    below = [
+        leaf
+        for key, child in members(value)
+        for leaf in leaves(child, f"{path}/{escape(str(key))}")
+    ]
     return below or [path]
 
 

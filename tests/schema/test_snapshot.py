@@ -6,28 +6,9 @@ import json
 
 import pytest
 
-from intent_runtime.schema.snapshot import DRAFT_7, FORMATS, SchemaError, snapshot_schema
-from intent_runtime.values import MAX_SAFE_INTEGER, IntentLimits
-
-
-def snap(schema, **limits):
-    return snapshot_schema(schema, IntentLimits(**limits))
-
-
-def field(schema, **limits):
-    """The snapshot of one field's schema."""
-    root = {"type": "object", "properties": {"v": schema}}
-    return snap(root, **limits)["properties"]["v"]
-
-
-def refusal(schema, **limits):
-    with pytest.raises(SchemaError) as caught:
-        snap(schema, **limits)
-    return caught.value
-
-
-def field_refusal(schema, **limits):
-    return refusal({"type": "object", "properties": {"v": schema}}, **limits)
+from intent_runtime.schema.snapshot import DRAFT_7, FORMATS
+from intent_runtime.values import MAX_SAFE_INTEGER
+from support.snapshots import field, field_refusal, refusal, snap
 
 
 def test_an_empty_schema_means_no_fields():

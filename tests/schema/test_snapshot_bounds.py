@@ -11,28 +11,8 @@ from hypothesis import strategies as st
 
 from intent_runtime.schema.native import NativeSchema
 from intent_runtime.schema.snapshot import DRAFT_7, SchemaError, snapshot_schema
-from intent_runtime.values import DEFAULT_LIMITS, IntentLimits
-
-
-def snap(schema, **limits):
-    return snapshot_schema(schema, IntentLimits(**limits))
-
-
-def field(schema, **limits):
-    """The snapshot of one field's schema."""
-    root = {"type": "object", "properties": {"v": schema}}
-    return snap(root, **limits)["properties"]["v"]
-
-
-def refusal(schema, **limits):
-    with pytest.raises(SchemaError) as caught:
-        snap(schema, **limits)
-    return caught.value
-
-
-def field_refusal(schema, **limits):
-    return refusal({"type": "object", "properties": {"v": schema}}, **limits)
-
+from intent_runtime.values import DEFAULT_LIMITS
+from support.snapshots import field, field_refusal, refusal, snap
 
 LIMITS = [
     ("depth_ok", {"items": {"items": {}}}, {"max_schema_depth": 3}, None),

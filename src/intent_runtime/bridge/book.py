@@ -21,11 +21,11 @@ from intent_runtime.values import MAX_TIMER_MS
 class Capacity(msgspec.Struct, frozen=True, rename="camel"):
     """How much a bridge keeps (contract section 10). TTLs are milliseconds, 0 for none."""
 
-    max_jobs: int = 32
-    max_replay_entries: int = 128
-    max_replay_bytes: int = 8_388_608
-    job_ttl_ms: int = 0
-    replay_ttl_ms: int = 0
+    max_jobs: int
+    max_replay_entries: int
+    max_replay_bytes: int
+    job_ttl_ms: int
+    replay_ttl_ms: int
 
     def problem(self) -> str | None:
         """What is wrong with these numbers, or None."""

@@ -49,26 +49,9 @@ class IntentBridge(Closing):
         replay_ttl_ms: int = 0,
     ) -> None:
         """See `create_intent_bridge`."""
-        self._set_up(
-            instances,
-            Capacity(max_jobs, max_replay_entries, max_replay_bytes, job_ttl_ms, replay_ttl_ms),
+        capacity = Capacity(
+            max_jobs, max_replay_entries, max_replay_bytes, job_ttl_ms, replay_ttl_ms
         )
-
-    @classmethod
-    def from_config(cls, config: Mapping[str, Any]) -> Self:
-        """The same from the wire-named configuration, instances included."""
-        if not isinstance(config, Mapping):
-            raise _config_error("The bridge configuration must be an object.")
-        for key in config:
-            if key != "instances" and key not in _CAPACITY_NAMES:
-                known = name_list(("instances", *_CAPACITY_NAMES))
-                raise _config_error(f"Unknown bridge option; known are {known}.")
-        chosen = {name: config[key] for key, name in _CAPACITY_NAMES.items() if key in config}
-        bridge = cls.__new__(cls)
-        bridge._set_up(config.get("instances"), Capacity(**chosen))  # noqa: SLF001 - a constructor of its own class
-        return bridge
-
-    def _set_up(self, instances: object, capacity: Capacity) -> None:
         problem = capacity.problem()
         if problem is not None:
             raise _config_error(problem)
@@ -80,6 +63,18 @@ class IntentBridge(Closing):
         for engine in set(self._engines.values()):
             engine.on_dispose(self._listener, _weak_call(ended, engine))
             weakref.finalize(self._desk, engine.off_dispose, self._listener).atexit = False
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Self:
+        """The same from the wire-named configuration, instances included."""
+        if not isinstance(config, Mapping):
+            raise _config_error("The bridge configuration must be an object.")
+        for key in config:
+            if key != "instances" and key not in _CAPACITY_NAMES:
+                known = name_list(("instances", *_CAPACITY_NAMES))
+                raise _config_error(f"Unknown bridge option; known are {known}.")
+        chosen = {name: config[key] for key, name in _CAPACITY_NAMES.items() if key in config}
+        return cls(config.get("instances", {}), **chosen)
 
     @property
     def instance_names(self) -> tuple[str, ...]:

@@ -73,6 +73,10 @@ class Desk:
         self._deferred: deque[Callable[[], None]] = deque()
         self.closed = False
 
+    def is_closed_to(self, owner: Owner) -> bool:
+        """Whether everything this owner asks for is answered BRIDGE_JOB_NOT_FOUND."""
+        return self.closed or owner.closed
+
     def close(self) -> None:
         """Forget all jobs; everything later is answered BRIDGE_JOB_NOT_FOUND."""
         if self._put_off(self.close):
@@ -95,7 +99,7 @@ class Desk:
 
     def prepare(self, owner: Owner, raw: object) -> BridgeReply:
         """Open a job."""
-        if self.closed or owner.closed:
+        if self.is_closed_to(owner):
             return ErrorReply(NOT_FOUND)
         arguments = read_prepare(raw, tuple(self._engines))
         if isinstance(arguments, IntentFailure):
@@ -125,7 +129,7 @@ class Desk:
 
     async def accept(self, owner: Owner, raw: object) -> BridgeReply:
         """Submit a candidate; the same submission is judged once, whoever waits for it."""
-        if self.closed or owner.closed:
+        if self.is_closed_to(owner):
             return ErrorReply(NOT_FOUND)
         arguments = read_accept(raw)
         if isinstance(arguments, IntentFailure):
@@ -148,7 +152,7 @@ class Desk:
 
     def cancel(self, owner: Owner, raw: object) -> BridgeReply:
         """End a job; a finished one answers its recorded end."""
-        if self.closed or owner.closed:
+        if self.is_closed_to(owner):
             return ErrorReply(NOT_FOUND)
         arguments = read_cancel(raw)
         if isinstance(arguments, IntentFailure):
@@ -291,7 +295,7 @@ class Desk:
         return True
 
     def _refuse_opening(self, owner: Owner, engine: Engine, book: Book) -> IntentFailure | None:
-        if self.closed or owner.closed:
+        if self.is_closed_to(owner):
             return NOT_FOUND
         if engine.disposed:
             return IntentFailure(

@@ -76,7 +76,7 @@ class BridgeSession(Closing):
             return await self._desk.accept(self._owner, arguments)
         if tool == "intent_cancel":
             return self._desk.cancel(self._owner, arguments)
-        if self._desk.closed or self._owner.closed:
+        if self._desk.is_closed_to(self._owner):
             return ErrorReply(NOT_FOUND)
         known = "intent_prepare, intent_accept, intent_cancel"
         return ErrorReply(invalid(f"Unknown tool; known are {known}."))
