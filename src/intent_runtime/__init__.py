@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from intent_runtime.values import IntentItem as IntentItem
     from intent_runtime.values import IntentLimits as IntentLimits
     from intent_runtime.values import IntentResult as IntentResult
+    from intent_runtime.values import IntentUsage as IntentUsage
     from intent_runtime.values import ModelReply as ModelReply
     from intent_runtime.values import ModelRequest as ModelRequest
     from intent_runtime.values import TokenUsage as TokenUsage
@@ -54,6 +55,7 @@ __all__ = [
     "IntentLimits",
     "IntentParseError",
     "IntentResult",
+    "IntentUsage",
     "ModelExecutor",
     "ModelReply",
     "ModelRequest",
@@ -85,6 +87,7 @@ __getattr__ = lazy_names(
         "IntentItem": "values",
         "IntentLimits": "values",
         "IntentResult": "values",
+        "IntentUsage": "values",
         "ModelReply": "values",
         "ModelRequest": "values",
         "TokenUsage": "values",

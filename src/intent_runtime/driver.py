@@ -12,12 +12,21 @@ from collections.abc import Coroutine
 from concurrent.futures import Future
 from typing import Any, Final, TypeVar
 
+import msgspec
+
 from intent_runtime.engine import Engine
 from intent_runtime.errors import ERROR_CODES, ErrorCode, IntentFailure, IntentParseError
 from intent_runtime.executors.protocol import ModelExecutor
+from intent_runtime.formats import Stage
 from intent_runtime.pipeline import Outcome, Pending, Run
 from intent_runtime.text import has_lone_surrogate, plain, shorten
-from intent_runtime.values import IntentResult, ModelReply, ModelRequest
+from intent_runtime.values import (
+    IntentResult,
+    IntentUsage,
+    ModelReply,
+    ModelRequest,
+    TokenUsage,
+)
 
 T = TypeVar("T")
 
@@ -42,6 +51,7 @@ class Parse:
         self._loop = asyncio.get_running_loop()
         self._deadline = self._loop.time() + timeout_ms / 1000 if timeout_ms else None
         self._stopped: asyncio.Future[None] = self._loop.create_future()
+        self._usage: dict[Stage, TokenUsage] = {}
         self.cause: BaseException | None = None
 
     def stop(self) -> None:
@@ -55,7 +65,13 @@ class Parse:
             self._stopped.set_result(None)
 
     async def run(self, run: Run) -> IntentResult | IntentFailure:
-        """Walk the stages to the end."""
+        """Walk the stages to the end; the outcome tells the usage."""
+        outcome = await self._walk(run)
+        if not self._usage:
+            return outcome
+        return msgspec.structs.replace(outcome, usage=IntentUsage(**self._usage))
+
+    async def _walk(self, run: Run) -> IntentResult | IntentFailure:
         while True:
             text = await self._generate(run)
             if isinstance(text, IntentFailure):
@@ -76,9 +92,24 @@ class Parse:
             return run.failure("MODEL_ABORTED", "The executor stopped by itself.")
         error = call.exception()
         if error is not None:
-            self.cause = error
+            self.cause = _told_cause(error)
+            self._count(run.stage, error)
             return _executor_failure(run, error)
-        return _candidate_text(run, call.result())
+        reply = call.result()
+        self._count(run.stage, reply)
+        return _candidate_text(run, reply)
+
+    def _count(self, stage: Stage, told: object) -> None:
+        """Add what one attempt cost, if its reply or error tells; nonsense is no reason to fail."""
+        usage: object = getattr(told, "usage", None)
+        parts: tuple[object, ...] = (usage,)
+        if isinstance(usage, IntentUsage):
+            parts = (usage.core, usage.data)
+        for part in parts:
+            if isinstance(part, TokenUsage) and all(
+                isinstance(tokens, int) for tokens in msgspec.structs.astuple(part)
+            ):
+                self._usage[stage] = self._usage.get(stage, TokenUsage()) + part
 
     async def _call(self, request: ModelRequest) -> ModelReply:
         return await self._executor.generate(request)
@@ -131,6 +162,12 @@ def _forget(work: asyncio.Future[Any]) -> None:
     if not work.cancelled():
         # Looked at, so that the loop does not report it as never retrieved.
         work.exception()
+
+
+def _told_cause(error: BaseException) -> BaseException:
+    """What is behind an executor's failure: one of our errors only stands for its own cause."""
+    wrapped = error.__cause__ if isinstance(error, IntentParseError) else None
+    return wrapped or error
 
 
 def _executor_failure(run: Run, error: BaseException) -> IntentFailure:

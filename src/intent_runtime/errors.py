@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 import msgspec
 
 if TYPE_CHECKING:
-    from intent_runtime.values import IntentResult
+    from intent_runtime.values import IntentResult, IntentUsage
 
 ErrorCode: TypeAlias = Literal[
     "CONFIG_INVALID",
@@ -90,7 +90,7 @@ class IntentIssue(msgspec.Struct, frozen=True, gc=False):
 class IntentFailure(msgspec.Struct, frozen=True):
     """Why a call did not end in a result, as a value (contract section 2, Errors).
 
-    `retry_after` (seconds, MODEL_RATE_LIMITED only) stays on this side of the wire.
+    `retry_after` (seconds, MODEL_RATE_LIMITED only) and `usage` stay on this side of the wire.
     """
 
     code: ErrorCode
@@ -99,6 +99,7 @@ class IntentFailure(msgspec.Struct, frozen=True):
     issues: tuple[IntentIssue, ...] = ()
     partial_result: IntentResult | None = None
     retry_after: float | None = None
+    usage: IntentUsage | None = None
 
     def encodable(self) -> Any:
         """What stands for this failure on the wire, ready to be encoded."""
@@ -133,6 +134,7 @@ class IntentFailure(msgspec.Struct, frozen=True):
             issues=self.issues,
             partial_result=self.partial_result,
             retry_after=self.retry_after,
+            usage=self.usage,
         )
 
 
@@ -141,12 +143,13 @@ class IntentParseError(Exception):
 
     Branch on `code`, `stage` and `issues`; `message` is for people and not stable.
     `partial_result` is the core result with empty `data` when the core stage had succeeded.
-    `retry_after` is in seconds, on MODEL_RATE_LIMITED where the provider said so.
+    `retry_after` is in seconds, on MODEL_RATE_LIMITED where the provider said so. `usage` is what a
+    parse cost in tokens until then.
     """
 
     failure: IntentFailure
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - an error has these parts
         self,
         code: ErrorCode,
         message: str,
@@ -155,6 +158,7 @@ class IntentParseError(Exception):
         issues: tuple[IntentIssue, ...] = (),
         partial_result: IntentResult | None = None,
         retry_after: float | None = None,
+        usage: IntentUsage | None = None,
     ) -> None:
         super().__init__(message)
         self.failure = IntentFailure(
@@ -164,6 +168,7 @@ class IntentParseError(Exception):
             issues=issues,
             partial_result=partial_result,
             retry_after=retry_after,
+            usage=usage,
         )
 
     @property
@@ -195,6 +200,11 @@ class IntentParseError(Exception):
     def retry_after(self) -> float | None:
         """Seconds to wait before trying again, where the provider said so."""
         return self.failure.retry_after
+
+    @property
+    def usage(self) -> IntentUsage | None:
+        """Tokens by stage, all attempts summed; None when no executor told."""
+        return self.failure.usage
 
     def to_dict(self) -> dict[str, Any]:
         """`{code, stage, message, issues, partialResult?}`, fresh and plain."""

@@ -99,10 +99,38 @@ class Evidence(TextValue, frozen=True, rename="camel", gc=False):
     sources: tuple[EvidenceSource, ...]
 
 
+class TokenUsage(WireValue, frozen=True, rename="camel", gc=False):
+    """Tokens a provider counted for one reply, or a sum of such counts."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def __add__(self, other: TokenUsage) -> TokenUsage:
+        return TokenUsage(
+            self.input_tokens + other.input_tokens, self.output_tokens + other.output_tokens
+        )
+
+
+class IntentUsage(WireValue, frozen=True, rename="camel", gc=False):
+    """Tokens of one parse by stage, repairs and failed attempts included.
+
+    A stage is None when no reply of it told a count.
+    """
+
+    core: TokenUsage | None = None
+    data: TokenUsage | None = None
+
+    @property
+    def total(self) -> TokenUsage:
+        """Both stages together."""
+        return (self.core or TokenUsage()) + (self.data or TokenUsage())
+
+
 class IntentResult(TextValue, frozen=True, rename="camel"):
     """The checked outcome of one request (contract section 2): seven keys on the wire.
 
-    `evidence` holds the verified quotes behind `data`; it never goes to the wire.
+    `evidence` holds the verified quotes behind `data`, `usage` what a parse cost in tokens (None
+    when no executor told); neither goes to the wire.
     """
 
     input: str
@@ -113,6 +141,7 @@ class IntentResult(TextValue, frozen=True, rename="camel"):
     prohibitions: tuple[str, ...]
     data: dict[str, Any] = {}
     evidence: tuple[Evidence, ...] = ()
+    usage: IntentUsage | None = None
 
     def encodable(self) -> Any:
         """The seven wire keys, in order."""
@@ -206,13 +235,6 @@ class ModelRequest(TextValue, frozen=True, rename="camel"):
             "payload": self.payload,
             "format": msgspec.Raw(FORMAT_JSON[self.stage]),
         }
-
-
-class TokenUsage(WireValue, frozen=True, rename="camel", gc=False):
-    """Tokens a provider counted for one reply."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
 
 
 class ModelReply(TextValue, frozen=True, rename="camel"):

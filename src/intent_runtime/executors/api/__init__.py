@@ -1,0 +1,1 @@
+"""Model APIs through their official SDKs; each module is loaded with its provider."""
