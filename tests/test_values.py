@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 import msgspec
+import pydantic
 import pytest
 
 from intent_runtime.formats import ACTIONS, STATUSES
@@ -263,15 +264,8 @@ class OrderStruct(msgspec.Struct):
     orderId: str  # noqa: N815 - the field's name on the wire
 
 
-class Model:
-    """As Pydantic models look from outside."""
-
-    def __init__(self, data):
-        self.data = data
-
-    @classmethod
-    def model_validate(cls, data):
-        return cls(dict(data))
+class Model(pydantic.BaseModel):
+    order_id: str = pydantic.Field(alias="orderId")
 
 
 def test_data_becomes_a_typed_object():
@@ -279,7 +273,7 @@ def test_data_becomes_a_typed_object():
     assert value.data_as(Order) == Order("000123")
     assert value.data_as(OrderDict) == {"orderId": "000123"}
     assert value.data_as(OrderStruct) == OrderStruct("000123")
-    assert value.data_as(Model).data == {"orderId": "000123"}
+    assert value.data_as(Model) == Model(orderId="000123")
 
 
 def test_data_that_does_not_fit_a_type_raises_that_types_error():

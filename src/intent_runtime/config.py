@@ -76,10 +76,22 @@ def _language(value: object) -> str:
 
 def _schema(value: object, limits: IntentLimits) -> dict[str, Any]:
     try:
-        return snapshot_schema(value, limits)
+        return snapshot_schema(value if isinstance(value, dict) else _adapted(value), limits)
     except SchemaError as error:
         code: ErrorCode = "LIMIT_EXCEEDED" if error.limit else "SCHEMA_UNSUPPORTED"
         raise refused(code, str(error)) from None
+
+
+def _adapted(value: object) -> object:
+    """The schema of a Python type; anything else as it is, for the snapshot to refuse."""
+    from intent_runtime import typed  # noqa: PLC0415 - JSON Schema needs none of it
+
+    if not typed.is_python_type(value):
+        return value
+    try:
+        return typed.schema_of(value)
+    except typed.UnsupportedTypeError as error:
+        raise refused("SCHEMA_UNSUPPORTED", str(error)) from None
 
 
 def _limits(value: object) -> IntentLimits:

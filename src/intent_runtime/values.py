@@ -156,14 +156,16 @@ class IntentResult(TextValue, frozen=True, rename="camel"):
         }
 
     def data_as(self, kind: type[T]) -> T:
-        """`data` as a typed object: a dataclass, TypedDict, Pydantic model or msgspec Struct.
+        """`data` as a typed object: a Pydantic model, dataclass, TypedDict or msgspec Struct.
 
-        Raises the type's own validation error when `data` does not fit it.
+        Reads `data` as JSON: the names are those on the wire (aliases), dates and the like come
+        from strings, and defaults of the type fill what the user did not say. Raises the type's
+        own validation error when `data` does not fit it, which under the same type as schema only
+        what no schema can say brings about: validators in Python, leap seconds.
         """
-        validate = getattr(kind, "model_validate", None)
-        if validate is not None:
-            return cast("T", validate(self.data))
-        return msgspec.convert(self.data, kind)
+        from intent_runtime.typed import load  # noqa: PLC0415 - wanted by few
+
+        return cast("T", load(kind, self.data))
 
 
 class ContextMessage(TextValue, frozen=True, rename="camel", gc=False):

@@ -44,7 +44,10 @@ class Request:
 
 
 class ProviderServer:
-    """Answers each request with the next of its replies, the last one again and again."""
+    """Answers each request with the next of its replies, the last one again and again.
+
+    A reply may be a function of the request.
+    """
 
     def __init__(self):
         self.requests = []
@@ -91,7 +94,8 @@ class ProviderServer:
                 reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
                 self.requests.append(request)
                 self.arrived.set()
-                await self._answer(reply, reader, writer)
+                made = reply(request) if callable(reply) else reply
+                await self._answer(made, reader, writer)
         except (ConnectionError, asyncio.IncompleteReadError):
             self.gone.set()
         finally:

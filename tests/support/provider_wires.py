@@ -1,6 +1,10 @@
 """How each provider words its replies, and what it must be asked."""
 
-from intent_runtime.executors import create_api_executor
+import json
+
+from intent_runtime import ModelRequest
+from intent_runtime.executors import RulesExecutor, create_api_executor
+from support.provider_server import Reply
 
 KEY = "sk-test-4f1c9e7ab2"
 MODEL = "model-1"
@@ -155,3 +159,23 @@ def executor_for(wire, server, **options):
     """The provider's executor, talking to the loopback server."""
     settings = {"provider": wire.name, "api_key": KEY, "model": MODEL, **wire.options, **options}
     return create_api_executor(base_url=server.url + wire.path, **settings)
+
+
+def words(body):
+    """The instructions and the payload of a request, wherever its wire has them."""
+    if "contents" in body:
+        (part,) = body["contents"][0]["parts"]
+        return body["systemInstruction"]["parts"][0]["text"], part["text"]
+    messages = body.get("messages") or body["input"]
+    contents = [message["content"] for message in messages]
+    told = body.get("instructions") or body.get("system")
+    return (told, *contents) if told else tuple(contents)
+
+
+def rules_behind(request):
+    """A provider whose model is RulesExecutor."""
+    instructions, payload = words(request.body)
+    stage = "data" if "checkedDefault" in json.loads(payload) else "core"
+    candidate = RulesExecutor().candidate(ModelRequest(stage, instructions, payload))
+    wire = next(wire for wire in WIRES if request.target.endswith(wire.target.rsplit("/", 1)[1]))
+    return Reply(wire.success(candidate))

@@ -8,7 +8,7 @@ from intent_runtime import Intent, IntentParseError
 from intent_runtime.formats import stage_format
 from support.candidates import SCHEMA, core_candidate, data_candidate
 from support.provider_server import Reply
-from support.provider_wires import KEY, MODEL, WIRES, Chat, executor_for
+from support.provider_wires import KEY, MODEL, WIRES, Chat, executor_for, words
 
 pytestmark = pytest.mark.slow
 CORE_SCHEMA = stage_format("core")["schema"]
@@ -26,17 +26,6 @@ def asked(server, wire):
         return server.requests
 
     return run
-
-
-def words(body):
-    """The instructions and the payload wherever a provider's wire has them."""
-    if "contents" in body:
-        (part,) = body["contents"][0]["parts"]
-        return body["systemInstruction"]["parts"][0]["text"], part["text"]
-    messages = body.get("messages") or body["input"]
-    contents = [message["content"] for message in messages]
-    told = body.get("instructions") or body.get("system")
-    return (told, *contents) if told else tuple(contents)
 
 
 def expected(wire, stage, instructions, payload):
