@@ -8,6 +8,9 @@ NUMBER = {"type": "number"}
 FLAG = {"type": "boolean"}
 
 
+NUMBER_OR_TEXT = {"anyOf": [NUMBER, TEXT | {"pattern": "^[0-9.]+$"}]}
+
+
 def one_of(*values):
     return {"type": "string", "enum": list(values)}
 
@@ -32,6 +35,8 @@ def one_of(*values):
         ("买三个苹果", "quantity", WHOLE, 3),
         ("订购二十三件商品", "quantity", WHOLE, 23),
         ("order 12 apples", "quantity", {"anyOf": [WHOLE, {"type": "null"}]}, 12),
+        ("Refund, amount: 12.5", "amount", NUMBER_OR_TEXT, 12.5),
+        ("退款，金额：12.5", "金额", {"anyOf": [NUMBER_OR_TEXT, {"type": "null"}]}, 12.5),
         ("turn it up to HIGH please", "level", one_of("low", "high"), "high"),
         ("cook it medium rare", "doneness", one_of("medium_rare", "well_done"), "medium_rare"),
         ("状态改为已发货", "status", one_of("已发货", "未发货"), "已发货"),

@@ -158,6 +158,8 @@ def effective(schema: Schema) -> Schema | None:
         if branches is None:
             continue
         real = [as_schema(branch) for branch in branches if not _is_null(branch)]
+        if keyword == "anyOf" and _is_number_or_text(real):
+            real = [branch for branch in real if kind_of(branch) != "string"]
         if len(real) != 1 or not real[0]:
             return None
         inner = effective(real[0])
@@ -165,6 +167,13 @@ def effective(schema: Schema) -> Schema | None:
             return None
         merged = {**inner, **merged}
     return merged
+
+
+def _is_number_or_text(branches: list[Schema]) -> bool:
+    """Whether the alternatives are a number and its text, as decimals from Python types are."""
+    kinds = sorted(kind_of(branch) for branch in branches)
+    texts = [branch for branch in branches if kind_of(branch) == "string"]
+    return kinds in (["integer", "string"], ["number", "string"]) and "pattern" in texts[0]
 
 
 def kind_of(schema: Schema) -> str:
