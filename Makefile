@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint check quick bench hosts format language-table clean
+.PHONY: help demo test lint check quick bench docs dist lowest hosts format language-table clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 18
@@ -44,6 +44,18 @@ quick: $(VENV)/installed
 bench: $(VENV)/installed ## Benchmarks; not part of the tests
 	@$(BIN)/python -m pytest benchmarks --benchmark-only --benchmark-columns=min,median,mean,rounds --benchmark-sort=name
 
+docs: $(VENV)/installed ## Build the documentation into docs/_build/html; warnings are errors
+	@$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+dist: $(VENV)/installed ## Build wheel and sdist, and try them in a clean environment
+	@$(BIN)/python scripts/dist.py
+
+lowest: $(VENV)/installed ## The fast tests with the lowest versions that are allowed
+	@rm -rf .venv-lowest && $(PYTHON) -m venv .venv-lowest
+	@$(BIN)/uv pip install --quiet --python .venv-lowest --resolution lowest-direct --editable . --group test
+	@.venv-lowest/bin/python -m pytest -q -m "not slow" --numprocesses auto --hypothesis-profile quick
+
 hosts: $(VENV)/installed ## Try the service in Claude Code, Codex and Gemini CLI; needs npm
 	@$(BIN)/python scripts/hosts.py
 
@@ -55,4 +67,4 @@ language-table: $(VENV)/installed ## Regenerate the language subtag table
 	@$(BIN)/python scripts/generate_language_table.py
 
 clean: ## Remove what make made
-	@rm -rf $(VENV) dist build .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf $(VENV) .venv-lowest docs/_build dist build .ruff_cache .import_linter_cache .hypothesis

@@ -1,6 +1,11 @@
 """The documentation site: `make docs`. Guides in English and, under zh/, in Chinese."""
 
 import intent_runtime
+from intent_runtime import errors, values
+
+# errors.py imports these for type checkers alone; signatures show them.
+errors.IntentResult = values.IntentResult
+errors.IntentUsage = values.IntentUsage
 
 project = "intent-runtime"
 author = "The intent-runtime authors"

@@ -84,7 +84,7 @@ class Bench(NamedTuple):
 def run(arguments: list[str], seconds: float, **options: Any) -> str:
     """Run a command in a process group of its own, which ends with it."""
     shown = " ".join(Path(each).name for each in arguments[:3])
-    with subprocess.Popen(  # noqa: S603 - the commands are our own
+    with subprocess.Popen(
         arguments,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -199,7 +199,7 @@ class AppServer:
     """`codex app-server`: JSON-RPC, a message in a line."""
 
     def __init__(self, bench: Bench) -> None:
-        self._process = subprocess.Popen(  # noqa: S603 - our own command
+        self._process = subprocess.Popen(
             [bench.command, "-c", "analytics.enabled=false", "app-server"],
             cwd=bench.home,
             env=bench.environment,

@@ -270,7 +270,7 @@ def test_capacity_is_released_on_every_way_out(way):
 
 def test_threads_and_loops_share_one_intent():
     texts = [f"查询订单 {number:06}" for number in range(40)]
-    limits = {"max_concurrent_parses": 40}
+    limits = {"max_concurrent_parses": 80}
     with Intent(schema=ORDER, executor=RulesExecutor(), limits=limits) as intent:
 
         def several(start):

@@ -178,7 +178,7 @@ def _executor_failure(run: Run, error: BaseException) -> IntentFailure:
             stage=run.stage,
             message=shorten(str(error.message), _MAX_MESSAGE),
             partial_result=run.partial_result,
-            retry_after=error.retry_after,
+            retry_after=error.retry_after if error.code == "MODEL_RATE_LIMITED" else None,
         )
     if isinstance(error, TimeoutError):
         return run.failure("MODEL_TIMEOUT", "The executor ran into a time-out.")

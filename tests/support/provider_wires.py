@@ -177,5 +177,6 @@ def rules_behind(request):
     instructions, payload = words(request.body)
     stage = "data" if "checkedDefault" in json.loads(payload) else "core"
     candidate = RulesExecutor().candidate(ModelRequest(stage, instructions, payload))
-    wire = next(wire for wire in WIRES if request.target.endswith(wire.target.rsplit("/", 1)[1]))
+    # The end of a target tells the protocol; before it may stand any model's name.
+    wire = next(wire for wire in WIRES if request.target.endswith(wire.target[-9:]))
     return Reply(wire.success(candidate))

@@ -178,7 +178,7 @@ def test_the_package_alone_imports_no_way_to_read_types():
         from intent_runtime import Intent
 
         Intent(schema={"type": "object", "properties": {}})
-        wanted = {"pydantic", "dataclasses", "intent_runtime.typed.plain"}
+        wanted = {"pydantic", "intent_runtime.typed", "intent_runtime.typed.plain"}
         print(sorted(wanted & set(sys.modules)))
         """
     )

@@ -6,6 +6,7 @@ import abc
 import collections
 import dataclasses
 import enum
+import sys
 import typing
 from contextlib import suppress
 from typing import Annotated, Any, Optional
@@ -19,7 +20,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from intent_runtime.schema.snapshot import SchemaError
-from intent_runtime.typed import UnsupportedTypeError, is_python_type, schema_of
+from intent_runtime.typed import UnsupportedTypeError, is_python_type, load, schema_of
 from support.typed_fields import model, plain, refusal, snapshot
 
 
@@ -330,3 +331,20 @@ def test_json_values_are_no_types(value):
 )
 def test_classes_and_typing_constructs_are_types(kind):
     assert is_python_type(kind)
+
+
+class Plugin(pydantic.BaseModel):
+    name: pydantic.ImportString
+
+
+class Plugins(pydantic.BaseModel):
+    every: list[Plugin] = []
+    callback: pydantic.ImportString[int] | None = None
+
+
+@pytest.mark.parametrize("kind", [Plugin, Plugins, list[Plugin], pydantic.ImportString])
+def test_nothing_is_imported_because_data_names_it(kind):
+    for data in ({"name": "antigravity"}, {"every": [{"name": "antigravity"}]}, "antigravity", []):
+        with pytest.raises(UnsupportedTypeError, match="ImportString"):
+            load(kind, data)
+    assert "antigravity" not in sys.modules

@@ -114,9 +114,9 @@ class _Snapshot:
             return schema
         if not isinstance(schema, dict):
             raise _refused(path, "a schema must be an object or a boolean")
-        if depth > min(self._limits.max_schema_depth, DEPTH_CEILING):
+        limit = min(self._limits.max_schema_depth, DEPTH_CEILING)
+        if depth > limit:
             self._refuse_cycle(schema, path)
-            limit = self._limits.max_schema_depth
             raise SchemaError(
                 f"The schema is nested deeper than maxSchemaDepth ({limit}).", limit=True
             )

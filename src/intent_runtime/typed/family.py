@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from intent_runtime.typed.parts import parts
@@ -14,6 +15,11 @@ def needs_pydantic(kind: Any) -> bool:
 
     Does not import Pydantic: a type of its has imported it already.
     """
+    return any(_is_pydantic(item) for item in everything_in(kind))
+
+
+def everything_in(kind: Any) -> Iterator[Any]:
+    """`kind`, the types anywhere in it, and what annotates them; each once."""
     seen: dict[int, Any] = {}
     waiting = [kind]
     while waiting:
@@ -22,11 +28,9 @@ def needs_pydantic(kind: Any) -> bool:
             continue
         # The reference keeps the id from being given away again.
         seen[id(item)] = item
-        if _is_pydantic(item):
-            return True
+        yield item
         waiting.extend(part for _, part in parts(item))
         waiting.extend(getattr(item, "__metadata__", ()))
-    return False
 
 
 def _is_pydantic(item: Any) -> bool:

@@ -35,6 +35,7 @@ _DURATION: Final = "^P(?:T?[0-9]{1,6}[YMWDHS])+$"
 _WEB_SCHEMES: Final = frozenset({"http", "https", "ftp"})
 # Flags that change nothing that ECMA-262 would not say itself.
 _HARMLESS_FLAGS: Final = re.UNICODE | re.ASCII
+IMPORT_REASON: Final = "ImportString would import what a model names"
 _UNHASHABLE: Final = frozenset({"list", "set", "dict", "typed-dict", "deque"})
 
 
@@ -199,7 +200,7 @@ class Generator(GenerateJsonSchema):
     @override
     def generate_inner(self, schema: Any) -> _Schema:
         if _imports(schema):
-            return _refusal("ImportString would import what a model names")
+            return _refusal(IMPORT_REASON)
         written = super().generate_inner(schema)
         name = getattr(schema.get("cls"), "__name__", None)
         # A title that only repeats the name of the class tells a model nothing.

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import PydanticUserError, TypeAdapter
+from pydantic import ImportString, PydanticUserError, TypeAdapter
 
-from intent_runtime.typed.generator import Generator
+from intent_runtime.typed.family import everything_in
+from intent_runtime.typed.generator import IMPORT_REASON, Generator
 from intent_runtime.typed.inline import inline
 from intent_runtime.typed.parts import blamed
-from intent_runtime.typed.refusals import refused
+from intent_runtime.typed.refusals import UnsupportedTypeError, refused
 
 
 def schema_of(kind: Any) -> dict[str, Any]:
@@ -27,9 +28,16 @@ def schema_of(kind: Any) -> dict[str, Any]:
 def load(kind: Any, text: bytes) -> Any:
     """JSON text as a value of this type; raises `pydantic.ValidationError`.
 
-    As JSON, so that a strict model takes dates and the like from strings.
+    As JSON, so that a strict model takes dates and the like from strings. Raises
+    `UnsupportedTypeError` for a type whose values are imported by name.
     """
+    if any(_is_import(item) for item in everything_in(kind)):
+        raise UnsupportedTypeError(IMPORT_REASON)
     return TypeAdapter(kind).validate_json(text, by_alias=True)
+
+
+def _is_import(item: Any) -> bool:
+    return ImportString in (item, type(item))
 
 
 def _document(kind: Any) -> dict[str, Any]:

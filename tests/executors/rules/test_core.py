@@ -31,6 +31,8 @@ def actions(candidate):
         ("订单 000123 帮我取消一下", [("modify", "订单 000123")]),
         ("对合同进行分析", [("analyze", "合同")]),
         ("do a web search", [("query", "web search")]),
+        ("Look up order 000123 and order 000124", [("query", "order 000123 and order 000124")]),
+        ("Cancel order 12, order 13 and order 14", [("modify", "order 12, order 13 and order 14")]),
     ],
 )
 def test_one_request_is_one_classified_action_with_its_object(read, text, expected):

@@ -232,3 +232,40 @@ def test_explanations_follow_the_structured_language(extract):
     candidate = extract("查询", {"orderId": TEXT}, ["orderId"], language="zh-CN")
     assert "orderId" in candidate["issues"][0]["message"]
     assert "缺少" in candidate["issues"][0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "schema"),
+    [
+        ("Look up order 000123 or 000124", "orderId", TEXT),
+        ("Look up either order 000123 or 000124", "orderId", TEXT),
+        ("Look up order A12, B34 and C56", "orderId", TEXT),
+        ("Look up order 000123 and order 000124", "orderId", TEXT),
+        ("查询订单 000123 或 000124", "orderId", TEXT),
+        ("查询订单 000123、000124", "orderId", TEXT),
+        ("查询订单 000123和000124", "orderId", TEXT),
+        ("Book for 5 or 6 people", "people", WHOLE),
+        ("weather in Paris or London", "city", TEXT),
+    ],
+)
+def test_of_several_values_in_a_row_none_is_chosen(extract, text, name, schema):
+    candidate = extract(text, {name: schema}, [name])
+    assert candidate["data"] == {}
+    assert [issue["code"] for issue in candidate["issues"]] == ["DATA_AMBIGUOUS"]
+
+
+@pytest.mark.parametrize(
+    ("text", "properties", "data"),
+    [
+        ("Look up order 000123 or cancel it", {"orderId": TEXT}, {"orderId": "000123"}),
+        ("price between 5 and 10", {"min_price": WHOLE}, {"min_price": 5}),
+        (
+            "5 people and 3 rooms",
+            {"people": WHOLE, "rooms": WHOLE},
+            {"people": 5, "rooms": 3},
+        ),
+        ("weather in Paris, France", {"city": TEXT}, {"city": "Paris"}),
+    ],
+)
+def test_a_neighbour_that_is_something_else_is_no_rival(extract, text, properties, data):
+    assert extract(text, properties)["data"] == data

@@ -39,6 +39,8 @@ class Claim:
     score: float
     shared: bool = False
     """Whether other leaves may still use the same words, as with choices and switches."""
+    rivals: tuple[Span, ...] = ()
+    """Neighbours in a row of values: while they are free, this value is one of several."""
 
     def quotes(self) -> list[str]:
         """The words of the spans."""

@@ -41,6 +41,7 @@ _TRAILING_REACH: Final = 12
 _POLITE: Final = ("polite_lead_ins", "weak_lead_ins")
 _SEPARATOR = re.compile(r"[,:;]|\b(?:and|but|then|plus)\b")
 _IDENTIFIER = re.compile(r"\s*+#?(?:\d{4}|[a-z]{1,6}-?\d)", re.ASCII)
+_BARE_NUMBER = re.compile(r"\s*+#?\d++\s*+(?:$|[,.;:!?]|and\b|or\b)", re.ASCII)
 _QUESTION_HEAD = re.compile(
     r"(?:what|who|which|where|how)(?:'s|’s|s|\s+(?:is|are|was|were|will\s+be))\b\s*+"
     r"(?:(?:the|a|an)\s)?"
@@ -126,6 +127,9 @@ class _Reader:
             return True
         following = WORD.search(self._view, verb.end(), end)
         if following is None:
+            return False
+        # `order 000123 and order 13` names a second one.
+        if any(form.match(self._view, verb.end(), end) for form in (_IDENTIFIER, _BARE_NUMBER)):
             return False
         word = following.group()
         return word in vocabulary.words("determiners", "en") or word[0].isdigit()

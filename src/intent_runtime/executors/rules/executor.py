@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from intent_runtime.executors.rules.core import core_candidate
 from intent_runtime.executors.rules.fields import data_candidate
@@ -19,11 +19,6 @@ class RulesExecutor:
     not understand it says so, by a clarification or an issue; it never guesses.
     """
 
-    id: Final = "rules"
-    capabilities: Final = ExecutorCapabilities(
-        native_json_schema=True, native_json_object=True, isolated_turn=True, supports_abort=True
-    )
-
     def __init__(self, languages: Sequence[str] = LANGUAGES) -> None:
         """Read requests in these languages (`en`, `zh`); ValueError for any other.
 
@@ -32,6 +27,13 @@ class RulesExecutor:
         unknown = [language for language in languages if language not in LANGUAGES]
         if isinstance(languages, str) or unknown or not languages:
             raise ValueError(f"languages must be some of {', '.join(LANGUAGES)}")
+        self.id = "rules"
+        self.capabilities = ExecutorCapabilities(
+            native_json_schema=True,
+            native_json_object=True,
+            isolated_turn=True,
+            supports_abort=True,
+        )
         self._languages = tuple(languages)
 
     async def generate(self, request: ModelRequest) -> ModelReply:

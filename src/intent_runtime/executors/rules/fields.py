@@ -14,6 +14,7 @@ from intent_runtime.executors.rules.number_fields import left_over_number, numer
 from intent_runtime.executors.rules.report import Report
 from intent_runtime.executors.rules.resolve import Choice, choose
 from intent_runtime.executors.rules.schema_view import Leaf, as_schema, leaves, read
+from intent_runtime.executors.rules.series import with_rivals
 from intent_runtime.executors.rules.sorts import sort_of
 from intent_runtime.executors.rules.text_fields import is_text, text_claims
 
@@ -43,7 +44,7 @@ def _chosen(places: list[Leaf], payload: Mapping[str, Any]) -> Choice:
     current, context = sources_of(payload)
     limit = min(_MAX_PIECES, _MAX_PAIRS // max(1, len(places)))
     reading = Reading(current, limit)
-    choice = choose(_claims(places, reading))
+    choice = choose(with_rivals(_claims(places, reading), reading))
     _settle_last(places, choice, reading)
     missing = [
         leaf
@@ -54,7 +55,8 @@ def _chosen(places: list[Leaf], payload: Mapping[str, Any]) -> Choice:
         claims = [
             claim
             for material in context
-            for claim in _claims(missing, Reading(material, limit))
+            for reading in (Reading(material, limit),)
+            for claim in with_rivals(_claims(missing, reading), reading)
             if claim.score > CLEAR
         ]
         earlier = choose(claims)

@@ -63,6 +63,8 @@ def _open(claim: Claim, choice: Choice, taken: list[Claim]) -> bool:
 
 
 def _rivalled(claim: Claim, waiting: list[Claim], choice: Choice, taken: list[Claim]) -> bool:
+    if claim.rivals:
+        return True
     for other in waiting:
         if other is claim or other.score < claim.score - _MARGIN:
             continue
