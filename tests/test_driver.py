@@ -16,6 +16,7 @@ from intent_runtime import (
     executor_from,
 )
 from intent_runtime import driver as driver_module
+from support.candidates import data_candidate
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left_unretrieved")
 
@@ -35,21 +36,11 @@ def core_text(**changes):
     return json.dumps(core | changes, ensure_ascii=False)
 
 
-def data_text(value="000123", name="orderId"):
-    source = {"sourceId": "input", "quote": value}
-    return json.dumps(
-        {
-            "data": {name: value},
-            "evidence": [{"path": f"/data/{name}", "mode": "exact", "sources": [source]}],
-            "descriptionChecks": [],
-            "fieldResults": [{"path": f"/data/{name}", "status": "extracted", "explanation": "-"}],
-            "issues": [],
-        }
-    )
-
-
 class Script:
-    """Plays its replies in turn: text, a reply, an exception, or an async function of the task."""
+    """Plays its replies in turn: text, an exception, an async function of the task, or anything.
+
+    Unlike ScriptedExecutor it passes on what is no reply.
+    """
 
     id = "script"
     capabilities = ExecutorCapabilities()
@@ -186,7 +177,7 @@ def test_repairs_are_bounded_for_each_stage(attempts, stage):
 
 
 def test_each_stage_has_its_own_repair_and_shows_the_whole_last_candidate():
-    script = Script("{", core_text(), data_text("999"), data_text())
+    script = Script("{", core_text(), data_candidate("999"), data_candidate())
     with Intent(schema=SCHEMA, executor=script) as intent:
         result = intent.parse_sync("查询订单 000123")
     assert result.data == {"orderId": "000123"}
@@ -196,7 +187,7 @@ def test_each_stage_has_its_own_repair_and_shows_the_whole_last_candidate():
         None,
         "{",
         None,
-        data_text("999"),
+        data_candidate("999"),
     ]
     assert script.tasks[1].instructions != script.tasks[0].instructions
 
@@ -258,7 +249,7 @@ def test_one_deadline_covers_stages_and_repairs(monkeypatch):
 
     async def slowly(request):
         await asyncio.sleep(0.02)
-        return {0: "{", 1: core_text(), 2: "{", 3: data_text()}[len(left) - 1]
+        return {0: "{", 1: core_text(), 2: "{", 3: data_candidate()}[len(left) - 1]
 
     monkeypatch.setattr(driver_module.asyncio, "wait", recorded)
     with Intent(schema=SCHEMA, executor=Script(*[slowly] * 4), timeout_ms=60_000) as intent:

@@ -13,7 +13,6 @@ from intent_runtime.executors.api.calls import (
     SdkFailure,
     counted,
     no_reply,
-    schema_in_words,
     single_text,
 )
 from intent_runtime.executors.api.http import retry_after
@@ -56,16 +55,15 @@ class AnthropicExecutor(ApiExecutor[anthropic.AsyncAnthropic]):
         return client
 
     async def send(self, client: anthropic.AsyncAnthropic, request: ModelRequest) -> bytes:
-        asked = request.format
-        by_schema = asked["kind"] == "json_schema" and self.capabilities.native_json_schema
+        asked, instructions = self.asked(request)
         body: dict[str, Any] = {
             "model": self._settings.model,
             "max_tokens": self._settings.max_output_tokens,
             "stream": False,
-            "system": request.instructions if by_schema else schema_in_words(request),
+            "system": instructions,
             "messages": [{"role": "user", "content": request.payload}],
         }
-        if by_schema:
+        if asked is not None:
             output = {"type": "json_schema", "schema": asked["schema"]}
             body["output_config"] = {"format": output}
         reply = await client.messages.with_raw_response.create(**body)

@@ -77,6 +77,22 @@ class ApiExecutor(ABC, Generic[ClientT]):
     def check(self, request: ModelRequest) -> None:
         """Refuse what the model cannot do, before any network."""
 
+    def asked(self, request: ModelRequest) -> tuple[dict[str, Any] | None, str]:
+        """The format with a schema to ask for natively, or None, and the instructions beside it.
+
+        A model that takes no schema beside the instructions gets it in them.
+        """
+        asked = request.format
+        if asked["kind"] != "json_schema":
+            return None, request.instructions
+        if self.capabilities.native_json_schema:
+            return asked, request.instructions
+        schema = msgspec.json.encode(asked["schema"]).decode()
+        return None, (
+            f"{request.instructions}\n# Output schema\n\n"
+            f"The JSON object must be valid under this JSON Schema:\n\n{schema}\n"
+        )
+
     @abstractmethod
     def connect(self, http_client: Any) -> ClientT:
         """The SDK's client over this HTTP client.
@@ -154,15 +170,3 @@ def counted(
         return sum(c for c in counts if isinstance(c, int) and not isinstance(c, bool) and c > 0)
 
     return TokenUsage(tokens(input_names), tokens(output_names))
-
-
-def schema_in_words(request: ModelRequest) -> str:
-    """The instructions with the output schema, for models that take no schema beside them."""
-    schema = request.format.get("schema")
-    if schema is None:
-        return request.instructions
-    text = msgspec.json.encode(schema).decode()
-    return (
-        f"{request.instructions}\n# Output schema\n\n"
-        f"The JSON object must be valid under this JSON Schema:\n\n{text}\n"
-    )

@@ -15,7 +15,6 @@ from intent_runtime.executors.api.calls import (
     SdkFailure,
     counted,
     no_reply,
-    schema_in_words,
     single_text,
 )
 from intent_runtime.executors.api.http import duration_seconds, retry_after
@@ -84,17 +83,16 @@ class GoogleExecutor(ApiExecutor[genai.Client]):
         )
 
     async def send(self, client: genai.Client, request: ModelRequest) -> bytes:
-        asked = request.format
-        by_schema = asked["kind"] == "json_schema" and self.capabilities.native_json_schema
+        asked, instructions = self.asked(request)
         config = types.GenerateContentConfig(
-            system_instruction=request.instructions if by_schema else schema_in_words(request),
+            system_instruction=instructions,
             max_output_tokens=self._settings.max_output_tokens,
             should_return_http_response=True,
             automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
         )
-        if by_schema:
+        if asked is not None:
             config.response_json_schema = asked["schema"]
-        if by_schema or self.capabilities.native_json_object:
+        if asked is not None or self.capabilities.native_json_object:
             config.response_mime_type = "application/json"
         message = types.Content(role="user", parts=[types.Part(text=request.payload)])
         reply = await client.aio.models.generate_content(

@@ -18,7 +18,6 @@ from intent_runtime.executors.api.calls import (
     SdkFailure,
     counted,
     no_reply,
-    schema_in_words,
     single_text,
 )
 from intent_runtime.formats import Stage
@@ -61,21 +60,17 @@ class OpenAICompatibleExecutor(ApiExecutor[openai.AsyncOpenAI]):
         return openai_client.connect(self._settings, http_client)
 
     async def send(self, client: openai.AsyncOpenAI, request: ModelRequest) -> bytes:
-        asked = request.format
-        by_schema = asked["kind"] == "json_schema" and self.capabilities.native_json_schema
+        asked, instructions = self.asked(request)
         body: dict[str, Any] = {
             "model": self._settings.model,
             "max_tokens": self._settings.max_output_tokens,
             "stream": False,
             "messages": [
-                {
-                    "role": "system",
-                    "content": request.instructions if by_schema else schema_in_words(request),
-                },
+                {"role": "system", "content": instructions},
                 {"role": "user", "content": request.payload},
             ],
         }
-        if by_schema:
+        if asked is not None:
             schema = {"name": asked["name"], "schema": asked["schema"], "strict": True}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
         elif self.capabilities.native_json_object:
