@@ -19,6 +19,8 @@ from intent_runtime.intent import Intent
 from intent_runtime.pipeline import Run
 from intent_runtime.values import ExecutorCapabilities, IntentResult, ModelReply, ModelRequest
 
+__all__ = ["ExecutorContract", "ScriptedExecutor", "sample_requests"]
+
 T = TypeVar("T")
 ScriptedReply: TypeAlias = (
     str | dict[str, Any] | ModelReply | BaseException | Callable[[ModelRequest], Any]
