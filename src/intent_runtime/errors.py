@@ -68,7 +68,10 @@ DATA_ISSUE_CATEGORIES: Final[dict[str, IssueCategory]] = {
 
 
 class IntentIssue(msgspec.Struct, frozen=True, gc=False):
-    """One business problem: `path` is a JSON Pointer under `/data`, or None for the request."""
+    """One business problem (contract section 2).
+
+    `path` is a JSON Pointer under `/data`, or None for the whole request.
+    """
 
     code: str
     category: str
@@ -226,7 +229,10 @@ class IntentParseError(Exception):
 
 
 class IntentDataError(IntentParseError):
-    """`DATA_EXTRACTION_FAILED`: the request was understood but its data has business gaps."""
+    """The request was understood but its data has business gaps (contract section 2).
+
+    Its code is `DATA_EXTRACTION_FAILED`; `issues` says what to ask.
+    """
 
 
 def _rebuild(kind: type[IntentParseError], failure: IntentFailure) -> IntentParseError:

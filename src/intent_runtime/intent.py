@@ -24,7 +24,10 @@ _WIRE_LIMIT_NAMES: Final = dict(
 
 
 class Intent:
-    """Parses requests into checked intent; safe to use from several threads and event loops."""
+    """Parses requests into checked intent (contract sections 3, 9, 12).
+
+    Safe to use from several threads and event loops.
+    """
 
     def __init__(
         self,

@@ -58,7 +58,7 @@ def _veiled(value: object, *, open_: bool) -> str:
 
 
 class Clarification(TextValue, frozen=True, rename="camel", gc=False):
-    """A question that must be answered before an intent can be carried out."""
+    """A question that must be answered before an intent can be carried out (contract section 2)."""
 
     question: str
     options: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ class IntentItem(TextValue, frozen=True, rename="camel", omit_defaults=True, gc=
 
 
 class EvidenceSource(TextValue, frozen=True, rename="camel", gc=False):
-    """A verbatim quote from one source (`input` or `context:N`)."""
+    """A verbatim quote from one source (`input` or `context:N`) (contract section 8.3)."""
 
     shown: ClassVar[frozenset[str]] = frozenset({"source_id"})
 
@@ -92,7 +92,7 @@ class EvidenceSource(TextValue, frozen=True, rename="camel", gc=False):
 
 
 class Evidence(TextValue, frozen=True, rename="camel", gc=False):
-    """What a value of `data` rests on; `path` is a JSON Pointer under `/data`."""
+    """What a value of `data` (at JSON Pointer `path`) rests on (contract section 8.3)."""
 
     path: str
     mode: EvidenceMode
@@ -100,7 +100,7 @@ class Evidence(TextValue, frozen=True, rename="camel", gc=False):
 
 
 class TokenUsage(WireValue, frozen=True, rename="camel", gc=False):
-    """Tokens a provider counted for one reply, or a sum of such counts."""
+    """Tokens a provider counted for one reply, or a sum of such counts (contract section 9)."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -112,7 +112,7 @@ class TokenUsage(WireValue, frozen=True, rename="camel", gc=False):
 
 
 class IntentUsage(WireValue, frozen=True, rename="camel", gc=False):
-    """Tokens of one parse by stage, repairs and failed attempts included.
+    """Tokens of one parse by stage, repairs and failed attempts included (contract section 9).
 
     A stage is None when no reply of it told a count.
     """
@@ -169,7 +169,7 @@ class IntentResult(TextValue, frozen=True, rename="camel"):
 
 
 class ContextMessage(TextValue, frozen=True, rename="camel", gc=False):
-    """One message of explicit context; `role` is `user`, `assistant` or `tool`."""
+    """One message of explicit context, from `user`, `assistant` or `tool` (contract section 6)."""
 
     shown: ClassVar[frozenset[str]] = frozenset({"role"})
 
@@ -240,7 +240,7 @@ class ModelRequest(TextValue, frozen=True, rename="camel"):
 
 
 class ModelReply(TextValue, frozen=True, rename="camel"):
-    """What an executor gives back: complete text, a refusal, or an incomplete answer."""
+    """Complete text, a refusal, or an incomplete answer of a model (contract section 9)."""
 
     shown: ClassVar[frozenset[str]] = frozenset({"outcome"})
 

@@ -29,9 +29,9 @@ class Drivable(Protocol):
 
 
 class IntentBridge(Closing):
-    """Jobs of all sessions over one set of Intents; safe to use from any thread and loop.
+    """Jobs of all sessions over one set of Intents (contract section 10).
 
-    Capacities are shared by all sessions and instances. Closing releases every job and leaves
+    Safe to use from any thread and event loop. Capacities are shared by all sessions and instances. Closing releases every job and leaves
     the Intents alone.
     """
 

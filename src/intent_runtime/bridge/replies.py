@@ -13,7 +13,7 @@ from intent_runtime.values import IntentResult, TextValue
 
 
 class BridgeReply(TextValue, frozen=True, rename="camel"):
-    """One of the three replies; `kind` tells which."""
+    """One of the three replies; `kind` tells which (contract section 10)."""
 
     @property
     def kind(self) -> Literal["task", "result", "error"]:
@@ -44,7 +44,7 @@ class BridgeReply(TextValue, frozen=True, rename="camel"):
 
 
 class TaskReply(BridgeReply, frozen=True, rename="camel"):
-    """A task for the host's model; answer it with `accept`, or `cancel` the job.
+    """A task for the host's model, to be answered or cancelled (contract sections 7, 10).
 
     `payload` is a JSON string. `expires_at` (ISO 8601, UTC) is there only with a job TTL.
     """
@@ -87,7 +87,7 @@ class TaskReply(BridgeReply, frozen=True, rename="camel"):
 
 
 class ResultReply(BridgeReply, frozen=True, rename="camel"):
-    """The job's end: a complete result."""
+    """The job's end: a complete result (contract section 10)."""
 
     result: IntentResult
 
@@ -102,7 +102,7 @@ class ResultReply(BridgeReply, frozen=True, rename="camel"):
 
 
 class ErrorReply(BridgeReply, frozen=True, rename="camel"):
-    """This call failed. The job may be alive all the same: not every error ends one."""
+    """This call failed; the job may be alive all the same (contract section 10)."""
 
     error: IntentFailure
 
@@ -117,7 +117,7 @@ class ErrorReply(BridgeReply, frozen=True, rename="camel"):
 
 
 def read_tool_reply(tool_result: object) -> TaskReply | ResultReply | ErrorReply:
-    """The typed reply in an MCP tool result of this service: an SDK object or a plain dict.
+    """The typed reply in a tool result of this service, an SDK object or a dict (section 11).
 
     Raises ValueError when there is none. Not a check of untrusted data.
     """

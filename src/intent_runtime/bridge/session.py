@@ -24,7 +24,7 @@ class Closing:
 
 
 class BridgeSession(Closing):
-    """One host's connection; what it opened belongs to it alone.
+    """One host's connection; what it opened belongs to it alone (contract section 10).
 
     Its methods answer with a reply and never raise for what a caller or a model sends. None for
     an optional argument is "not given".

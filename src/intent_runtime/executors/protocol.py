@@ -9,7 +9,7 @@ from intent_runtime.values import ExecutorCapabilities, ModelReply, ModelRequest
 
 
 class ModelExecutor(Protocol):
-    """Turns one task into one reply.
+    """Turns one task into one reply (contract section 9).
 
     It never runs tools, adds context, retries by itself or logs secrets. Abort is cancellation: it
     stops when its coroutine is cancelled; one that does not is abandoned, not waited for.
@@ -33,7 +33,7 @@ class ModelExecutor(Protocol):
 
 
 class FunctionExecutor:
-    """An executor made of a plain async function."""
+    """An executor made of a plain async function (contract section 9)."""
 
     def __init__(
         self,
@@ -56,6 +56,6 @@ def executor_from(
     id: str | None = None,  # noqa: A002 - the name of the attribute it sets
     capabilities: ExecutorCapabilities | None = None,
 ) -> FunctionExecutor:
-    """Make an executor of an async function from `ModelRequest` to `ModelReply`."""
+    """An executor made of an async function of the task (contract section 9)."""
     name = id or getattr(function, "__name__", "function")
     return FunctionExecutor(function, name, capabilities or ExecutorCapabilities())

@@ -69,7 +69,7 @@ def tool_result(reply: BridgeReply) -> types.CallToolResult:
 
 
 class IntentMcpService:
-    """A running service; ends when its transport does or when it is closed."""
+    """A running service; ends with its transport or when closed (contract section 11)."""
 
     def __init__(self, bridge: IntentBridge, transport: AbstractAsyncContextManager[Any]) -> None:
         self._bridge = bridge
@@ -110,7 +110,7 @@ async def serve_intent_mcp(  # noqa: PLR0913 - the options of a bridge
     job_ttl_ms: int = 0,
     replay_ttl_ms: int = 0,
 ) -> IntentMcpService:
-    """Serve the three tools over an SDK transport, stdio when none is given.
+    """Serve the three tools over an SDK transport, by default stdio (contract section 11).
 
     Takes every option of `create_intent_bridge` and raises its errors. Jobs belong to the channel
     and are released when it ends; the Intents stay the caller's.
