@@ -42,6 +42,20 @@ def test_a_good_candidate_has_no_findings_and_its_evidence_is_kept():
     assert reviewed.shape.objects == 2
 
 
+STRINGS = [
+    ("ascii", "abc", 3),
+    ("several", ["ab", {"k": "c"}], 3),
+    ("four_bytes_each", "\U0001f600\U0001f600", 8),
+    ("counted_as_if_four_bytes_each", "a\u52a0", 8),
+    ("none", [1, True, None], 0),
+]
+
+
+@pytest.mark.parametrize(("value", "size"), [r[1:] for r in STRINGS], ids=[r[0] for r in STRINGS])
+def test_the_strings_of_the_data_are_counted_never_too_low(value, size):
+    assert review(only("备注", value), fields=("备注",)).shape.string_bytes == size
+
+
 def test_empty_data_needs_no_evidence():
     empty = candidate(
         data={},
@@ -64,14 +78,16 @@ def test_no_other_root_key_is_allowed():
 @pytest.mark.parametrize("value", [None, "x", 1, [], True], ids=repr)
 def test_data_is_an_object(value):
     reviewed = review(candidate(data=value))
-    assert "/data" in [finding.path for finding in reviewed.findings.kept]
+    found = [(finding.path, finding.rule) for finding in reviewed.findings.kept]
+    assert ("/data", "must be an object") in found
     assert not reviewed.has_data
 
 
 @pytest.mark.parametrize("value", [None, "x", 1, {}, True], ids=repr)
 @pytest.mark.parametrize("key", ["evidence", "descriptionChecks", "fieldResults", "issues"])
 def test_the_four_lists_are_arrays(key, value):
-    assert f"/{key}" in paths(candidate(**{key: value}))
+    findings = review(candidate(**{key: value})).findings.kept
+    assert (f"/{key}", "must be an array") in [(each.path, each.rule) for each in findings]
 
 
 @pytest.mark.parametrize("entry", [None, "x", 1, []], ids=repr)
@@ -244,7 +260,8 @@ def test_only_selected_names_may_stand_in_data():
     value = only("备注", "加急", "加急")
     value["data"]["a/b"] = 1
     value["evidence"].append(evidence("/data/a~1b", "semantic"))
-    assert paths(value, fields=("备注",)) == ["/data/a~1b"]
+    (finding,) = review(value, fields=("备注",)).findings.kept
+    assert (finding.path, finding.allowed) == ("/data/a~1b", '"备注"')
 
 
 BOUNDS = [

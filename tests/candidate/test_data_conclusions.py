@@ -37,6 +37,15 @@ def test_each_code_has_its_one_category(code):
 
 
 @pytest.mark.parametrize(
+    ("code", "allowed"),
+    [("DATA_AMBIGUOUS", "business_information"), ("OTHER", "the category of the code")],
+)
+def test_a_wrong_category_is_answered_with_the_right_one(code, allowed):
+    found = review(candidate(issues=[issue(code=code, category=1)])).findings.kept
+    assert [each.allowed for each in found if each.path == "/issues/0/category"] == [allowed]
+
+
+@pytest.mark.parametrize(
     "path",
     [
         None,
@@ -113,6 +122,13 @@ def test_an_issue_elsewhere_does_not_carry_a_conclusion(path, holds):
     value = candidate(issues=[issue(path)])
     value["fieldResults"][1]["status"] = "issue"
     assert (paths(value) == []) == holds
+
+
+@pytest.mark.parametrize("path", [1, [], "", "/data/orderId~", "/data/other"], ids=repr)
+def test_an_issue_with_a_wrong_path_does_not_carry_a_conclusion(path):
+    value = candidate(issues=[issue(path)])
+    value["fieldResults"][0]["status"] = "issue"
+    assert paths(value) == ["/issues/0/path", "/fieldResults/0/status"]
 
 
 def test_an_issue_of_a_name_that_only_begins_alike_does_not_count():

@@ -55,11 +55,33 @@ def test_a_long_path_is_shortened_in_the_diagnostic():
     assert len(json.dumps(findings.diagnostic())) < 1_000
 
 
+@pytest.mark.parametrize(("length", "shown"), [(255, 255), (256, 256), (257, 256)])
+def test_a_path_keeps_256_characters(length, shown):
+    findings = Findings()
+    findings.add("/" * length, "rule")
+    assert len(findings.kept[0].path) == shown
+
+
+@pytest.mark.parametrize(("found", "listed"), [(63, 63), (64, 64), (65, 64)])
+def test_a_diagnostic_lists_64_violations(found, listed):
+    findings = Findings()
+    findings.extend(Finding(f"/{index}", "rule") for index in range(found))
+    diagnostic = findings.diagnostic()
+    assert (len(diagnostic["violations"]), diagnostic["notListed"]) == (listed, found - listed)
+
+
 def test_a_message_names_each_rule_once_and_at_most_three():
     findings = Findings()
     for rule in ("first", "first", "second", "third", "fourth", "fifth"):
         findings.add("/x", rule)
     assert findings.message() == "The candidate breaks 6 rule(s): first; second; third; and 2 more."
+
+
+def test_a_message_of_three_rules_names_them_all_and_counts_no_more():
+    findings = Findings()
+    for rule in ("first", "second", "third"):
+        findings.add("/x", rule)
+    assert findings.message() == "The candidate breaks 3 rule(s): first; second; third."
 
 
 def test_a_message_holds_nothing_of_the_candidate():

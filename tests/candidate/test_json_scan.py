@@ -101,6 +101,7 @@ def test_a_bad_string_is_placed_at_its_first_bad_character(text, offset):
 def test_a_bad_key_is_a_bad_string():
     fault = first_fault('{"a\\ud800":1}', 32, 100)
     assert (fault.limit, fault.offset) == (None, 3)
+    assert "string" in fault.expected
 
 
 LIMITS = [

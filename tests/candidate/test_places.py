@@ -110,6 +110,31 @@ def test_no_place_stands_twice(pointer):
     assert run(pointer, places=places) == (["/e/0/path"], None)
 
 
+WHY = [
+    ("not_text", 1, True, "must be a JSON Pointer", "text"),
+    ("twice", "/data/a", True, "must not stand twice in this list", "once"),
+    ("nowhere", "/data/x", False, "must lead to a value in data", "/data/... of a returned value"),
+    (
+        "nowhere_with_root",
+        "/data/x",
+        True,
+        "must lead to a value in data",
+        "/data, or /data/... of a returned value",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("pointer", "root_allowed", "rule", "allowed"), [r[1:] for r in WHY], ids=[r[0] for r in WHY]
+)
+def test_a_refusal_says_which_rule_and_what_is_allowed(pointer, root_allowed, rule, allowed):
+    places = Places(DATA, root_allowed=root_allowed)
+    assert places.find({"path": "/data/a"}) is not None
+    assert places.find({"path": pointer}) is None
+    (finding,) = places.explain({"path": pointer}, "/e/0")
+    assert (finding.rule, finding.allowed) == (rule, allowed)
+
+
 def test_equal_values_at_two_places_are_two_places():
     places = Places({"a": [], "b": []}, root_allowed=False)
     first, second = run("/data/a", places=places)[1], run("/data/b", places=places)[1]

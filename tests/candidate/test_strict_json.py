@@ -141,8 +141,27 @@ def test_a_syntax_error_is_named_by_line_and_column():
     assert finding.allowed == "a value"
 
 
-def test_a_doubled_key_is_named():
-    assert '"编号"' in read_candidate('{"编号":1,"编号":2}', DEFAULT_LIMITS).found
+@pytest.mark.parametrize(
+    ("rest", "shown"),
+    [
+        ("x", '"x"'),
+        ("x" * 20, f'"{"x" * 20}"'),
+        ("x" * 20 + "y", f'"{"x" * 20}"'),
+        ("", "the end"),
+    ],
+    ids=["short", "fits", "cut", "nothing"],
+)
+def test_a_syntax_error_shows_what_stands_there_and_nothing_before_it(rest, shown):
+    before = '{"before":"long enough to be seen",\n"a":'
+    finding = read_candidate(before + rest, DEFAULT_LIMITS)
+    assert finding.found == f"{shown} at line 2, column 5"
+
+
+@pytest.mark.parametrize(
+    "text", ['{"编号":1,"编号":2}', '{"a":1,"编号":1,"b":2,"编号":2,"c":3}'], ids=["alone", "among"]
+)
+def test_a_doubled_key_is_named(text):
+    assert read_candidate(text, DEFAULT_LIMITS).found == 'key "编号" twice'
 
 
 LIMITS = [
@@ -163,7 +182,9 @@ LIMITS = [
     ("depth_in_a_doubled_member", '{"a":[[]],"a":1}', 2, 99, ("limit", "depth")),
     ("limit_before_root", "[[[]]]", 2, 99, ("limit", "depth")),
     ("default_depth", '{"a":' + "[" * 31 + "]" * 31 + "}", 32, 99, None),
-    ("ceiling", '{"a":' + "[" * 5_000 + "]" * 5_000 + "}", 10_000, 99_999, ("limit", "depth")),
+    ("at_the_ceiling", '{"a":' + "[" * 127 + "]" * 127 + "}", 10_000, 999, None),
+    ("over_the_ceiling", '{"a":' + "[" * 128 + "]" * 128 + "}", 10_000, 999, ("limit", "depth")),
+    ("far_over_it", '{"a":' + "[" * 5_000 + "]" * 5_000 + "}", 10_000, 99_999, ("limit", "depth")),
 ]
 
 

@@ -31,8 +31,8 @@ class Drivable(Protocol):
 class IntentBridge(Closing):
     """Jobs of all sessions over one set of Intents (contract section 10).
 
-    Safe to use from any thread and event loop. Capacities are shared by all sessions and instances. Closing releases every job and leaves
-    the Intents alone.
+    Safe to use from any thread and event loop. Capacities are shared by all sessions and instances.
+    Closing releases every job and leaves the Intents alone.
     """
 
     # Seconds; TTLs are measured on it.
