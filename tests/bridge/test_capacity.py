@@ -200,6 +200,19 @@ def test_odd_tokens_and_ids_are_answered(token):
         assert code_of(session.cancel(job_id=token)) == "BRIDGE_JOB_NOT_FOUND"
 
 
+def test_a_candidate_with_a_lone_surrogate_is_refused_and_the_job_stands():
+    with bridge_of() as bridge:
+        session = bridge.connect()
+        task = prepare(session)
+        assert code_of(submit(session, task, CORE + "\ud800")) == "INPUT_INVALID"
+        assert code_of(submit(session, task, CORE)) == "result"
+
+
+def test_a_bridge_tells_the_names_that_prepare_takes():
+    with bridge_of() as bridge:
+        assert bridge.instance_names == ("t", "o")
+
+
 def test_values_of_wrong_types_are_replies_and_unknown_keywords_are_type_errors():
     with bridge_of() as bridge:
         session = bridge.connect()

@@ -90,6 +90,19 @@ def test_a_finaliser_may_close_a_session_while_its_thread_is_inside():
         assert code_of(submit(other, kept, CORE)) == "result"
 
 
+def test_a_finaliser_may_close_the_bridge_while_a_thread_is_inside():
+    with bridge_of() as bridge:
+        session = bridge.connect()
+        task = prepare(session)
+
+        def close_inside():
+            with bridge._desk._changing():
+                bridge.close()
+            return code_of(session.cancel(job_id=task.job_id))
+
+        assert within(20, close_inside) == "BRIDGE_JOB_NOT_FOUND"
+
+
 def test_a_breakdown_while_recording_leaves_the_job_as_it_was(monkeypatch):
     with bridge_of() as bridge:
         session = bridge.connect()
@@ -132,6 +145,14 @@ def test_bridges_that_are_dropped_leave_nothing_in_their_intents():
         for _ in range(20):
             create_intent_bridge(instances={"t": intent}).connect()
         gc.collect()
+        assert intent.engine._listeners == {}
+
+
+def test_a_closed_bridge_leaves_nothing_in_its_intents():
+    with Intent() as intent:
+        bridge = create_intent_bridge(instances={"t": intent, "u": intent})
+        assert len(intent.engine._listeners) == 1
+        bridge.close()
         assert intent.engine._listeners == {}
 
 

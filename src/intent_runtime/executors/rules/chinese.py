@@ -227,6 +227,9 @@ class _Reader:
             opener = phrases("object_openers", "zh").match(self._view, begin, end)
             if opener is None or trimmed(self._text, opener.end(), end) is None:
                 break
+            # `我的订单`: the word belongs to the object.
+            if self._view.startswith("的", opener.end()):
+                break
             begin = opener.end()
         span = trimmed(self._text, begin, end)
         if span is None or self._view[slice(*span)] in vocabulary.words("softeners", "zh"):
