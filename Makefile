@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint check quick bench docs dist lowest hosts format language-table clean
+.PHONY: help demo test lint check quick bench docs dist lowest mutants hosts format language-table clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 18
@@ -23,8 +23,8 @@ $(VENV)/installed: pyproject.toml
 demo: $(VENV)/installed ## Recognise two requests and show what was understood
 	@PYTHONUTF8=1 $(BIN)/python examples/demo.py
 
-test: $(VENV)/installed ## Run all tests
-	@$(BIN)/python -m pytest --numprocesses auto
+test: $(VENV)/installed ## Run all tests, with branch coverage
+	@$(BIN)/python -m pytest --numprocesses auto --cov
 
 lint: $(VENV)/installed ## Style, types, layers
 	@$(BIN)/ruff check .
@@ -55,6 +55,10 @@ lowest: $(VENV)/installed ## The fast tests with the lowest versions that are al
 	@rm -rf .venv-lowest && $(PYTHON) -m venv .venv-lowest
 	@$(BIN)/uv pip install --quiet --python .venv-lowest --resolution lowest-direct --editable . --group test
 	@.venv-lowest/bin/python -m pytest -q -m "not slow" --numprocesses auto --hypothesis-profile quick
+
+mutants: $(VENV)/installed ## Mutation testing of the checks and the bridge; takes most of an hour
+	@$(BIN)/python scripts/mutate.py src/intent_runtime/candidate --tests tests/candidate tests/test_pipeline.py tests/vectors
+	@$(BIN)/python scripts/mutate.py src/intent_runtime/bridge --tests tests/bridge tests/test_intent.py tests/vectors
 
 hosts: $(VENV)/installed ## Try the service in Claude Code, Codex and Gemini CLI; needs npm
 	@$(BIN)/python scripts/hosts.py

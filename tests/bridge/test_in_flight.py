@@ -10,6 +10,8 @@ import pytest
 
 from intent_runtime import Intent
 from intent_runtime.bridge import create_intent_bridge
+from intent_runtime.engine import Engine
+from intent_runtime.pipeline import Definition
 from support.bridging import (
     CORE,
     EVIL_VALUE,
@@ -198,6 +200,31 @@ def test_a_validation_over_its_budget_ends_the_job_with_its_partial_result():
         assert code_of(session.cancel(job_id=task.job_id)) == "LIMIT_EXCEEDED"
 
 
+WHILE_READ = {
+    "session closed": (lambda bridge, session: session.close(), "BRIDGE_JOB_NOT_FOUND"),
+    "bridge closed": (lambda bridge, session: bridge.close(), "BRIDGE_JOB_NOT_FOUND"),
+    "disposed": (lambda bridge, session: bridge.intents["t"].dispose(), "INSTANCE_DISPOSED"),
+    "filled": (lambda bridge, session: prepare(bridge.connect(), "o"), "LIMIT_EXCEEDED"),
+}
+
+
+@pytest.mark.parametrize("what", WHILE_READ)
+def test_what_happens_while_a_request_is_read_counts_and_no_job_is_opened(monkeypatch, what):
+    happen, code = WHILE_READ[what]
+    begin = Definition.begin
+    with bridge_of(max_jobs=1) as bridge:
+        session = bridge.connect()
+
+        def interrupted(self, raw):
+            monkeypatch.setattr(Definition, "begin", begin)
+            happen(bridge, session)
+            return begin(self, raw)
+
+        monkeypatch.setattr(Definition, "begin", interrupted)
+        assert code_of(session.prepare(instance="t", input="x")) == code
+        assert len(bridge._desk._book) == (what == "filled")
+
+
 def test_a_breakdown_of_the_judge_leaves_the_job_as_it_was(monkeypatch):
     with bridge_of() as bridge:
         session = bridge.connect()
@@ -211,6 +238,81 @@ def test_a_breakdown_of_the_judge_leaves_the_job_as_it_was(monkeypatch):
             with pytest.raises(MemoryError):
                 submit(session, task, CORE)
         assert code_of(submit(session, task, CORE)) == "result"
+
+
+@pytest.mark.parametrize(
+    ("error", "told"), [(MemoryError, MemoryError), (KeyboardInterrupt, RuntimeError)]
+)
+def test_an_interrupt_is_for_its_thread_and_others_who_wait_get_an_error(monkeypatch, error, told):
+    with bridge_of() as bridge:
+        session = bridge.connect()
+        task = prepare(session)
+        answers = []
+
+        def broken(self, text):
+            answers.append(bridge._desk._book.current(task.job_id).in_flight.answer)
+            raise error
+
+        with monkeypatch.context() as patch:
+            patch.setattr("intent_runtime.pipeline.Run.judge", broken)
+            with pytest.raises(error):
+                submission(session, task, CORE).send(None)
+        assert type(answers[0].exception(timeout=0)) is told
+        assert code_of(submit(session, task, CORE)) == "result"
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_an_end_before_a_breakdown_of_the_judge_stands(slow, clock, monkeypatch, how):
+    session = slow.connect()
+    task = at_data(session)
+
+    def broken(self, text):
+        ENDS[how](slow, session, task, clock)
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("intent_runtime.pipeline.Run.judge", broken)
+        with pytest.raises(MemoryError):
+            submit(session, task, QUICK_DATA)
+    assert code_of(session.cancel(job_id=task.job_id)) == CODES[how]
+
+
+def test_a_breakdown_after_the_validation_is_told_and_leaves_the_job_as_it_was(slow, monkeypatch):
+    session = slow.connect()
+    task = at_data(session)
+
+    def broken(self, pending, validation):
+        raise MemoryError
+
+    async def drive():
+        return await asyncio.wait_for(submission(session, task, QUICK_DATA), 20)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Engine, "conclude", broken)
+        with pytest.raises(MemoryError):
+            asyncio.run(drive())
+    assert code_of(asyncio.run(drive())) == "result"
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_an_end_while_the_validation_starts_stops_it(slow, clock, monkeypatch, how):
+    session = slow.connect()
+    task = at_data(session)
+    validate = Engine.validate
+    validations = []
+
+    def ended_meanwhile(self, pending):
+        validations.append(validate(self, pending))
+        ENDS[how](slow, session, task, clock)
+        return validations[0]
+
+    monkeypatch.setattr(Engine, "validate", ended_meanwhile)
+
+    async def drive():
+        return await asyncio.wait_for(submission(session, task, SLOW_DATA), 20)
+
+    assert code_of(asyncio.run(drive())) == CODES[how]
+    assert validations[0].cancelled()
 
 
 def test_a_closed_bridge_keeps_nothing_alive():

@@ -153,8 +153,8 @@ HOSTILE = [
     ("text", "depth"), [row[1:] for row in HOSTILE], ids=[row[0] for row in HOSTILE]
 )
 def test_hostile_text_is_judged_in_one_pass(text, depth):
-    begin = time.perf_counter()
+    begin = time.thread_time()
     fault = first_fault(text, depth, 10**6)
     assert fault.limit is None
     # All take far below that; a second pass a character would take minutes.
-    assert time.perf_counter() - begin < 2
+    assert time.thread_time() - begin < 20

@@ -127,10 +127,10 @@ def test_integers_beyond_the_safe_range_are_refused_by_the_reader(token):
     ids=_short,
 )
 def test_refusing_a_token_of_250000_digits_is_linear_and_tiny(token):
-    begin = time.perf_counter()
+    begin = time.thread_time()
     assert exact_number(token) is None
     # It takes about a millisecond; a quadratic conversion takes seconds.
-    assert time.perf_counter() - begin < 0.5
+    assert time.thread_time() - begin < 0.5
 
 
 def _expected(token):

@@ -185,10 +185,10 @@ def test_what_runs_in_place_is_fast_whatever_the_schema():
         if not native.runs_in_place(shape):
             continue
         native.is_valid({"v": []})
-        begin = time.perf_counter()
+        begin = time.thread_time()
         native.is_valid(data)
         native.missing_checks(data, set())
         # The bound is worth about 5 ms; ten times that leaves room for a busy machine.
-        assert time.perf_counter() - begin < 10 * IN_PLACE_NS / 1e9 + 0.2
+        assert time.thread_time() - begin < 10 * IN_PLACE_NS / 1e9 + 0.2
         ran += 1
     assert ran > 50

@@ -25,7 +25,7 @@ from support.bridging import CORE, INPUT, ORDER_SCHEMA, data
 BIN = Path(sys.executable).parent
 COMMAND = str(BIN / "intent-runtime-mcp")
 # Bounds against hanging; no test is decided by them, but by what happens first.
-PATIENCE = 60.0
+PATIENCE = 90
 # Less than the ten seconds for which a service waits for answers at the end of input.
 PROMPTLY = 6.0
 STATELESS = "2026-07-28"
