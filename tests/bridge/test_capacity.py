@@ -3,6 +3,7 @@
 import json
 from datetime import datetime
 
+import msgspec
 import pytest
 
 from intent_runtime import Intent, IntentParseError
@@ -190,11 +191,13 @@ def test_the_request_is_snapshotted_on_entry():
         assert payload["context"][0]["content"] == "before"
 
 
-@pytest.mark.parametrize("token", ["", "é", "\ud800", "x" * 100_000, "\0"])
+@pytest.mark.parametrize("token", ["", "é", "\ud800", "\ud800" * 22, "é" * 22, "x" * 100_000, "\0"])
 def test_odd_tokens_and_ids_are_answered(token):
     with bridge_of() as bridge:
         session = bridge.connect()
         task = prepare(session)
+        # A token of the right length is compared to its end.
+        assert len(task.step_token) == 22
         odd = type(task)(task.job_id, token, "core", "", "")
         assert code_of(submit(session, odd, CORE)) == "BRIDGE_STEP_CONFLICT"
         assert code_of(session.cancel(job_id=token)) == "BRIDGE_JOB_NOT_FOUND"
@@ -206,6 +209,41 @@ def test_a_candidate_with_a_lone_surrogate_is_refused_and_the_job_stands():
         task = prepare(session)
         assert code_of(submit(session, task, CORE + "\ud800")) == "INPUT_INVALID"
         assert code_of(submit(session, task, CORE)) == "result"
+
+
+@pytest.mark.parametrize(
+    ("detail", "code"),
+    [
+        (None, "MODEL_ABORTED"),
+        ("", "MODEL_ABORTED"),
+        ("x" * 2_048, "MODEL_ABORTED"),
+        ("x" * 2_049, "INPUT_INVALID"),
+        ("订" * 682 + "xx", "MODEL_ABORTED"),
+        ("订" * 683, "INPUT_INVALID"),
+        ("\ud800", "INPUT_INVALID"),
+        (1, "INPUT_INVALID"),
+    ],
+    ids=["none", "empty", "fits", "long", "fits_in_bytes", "long_in_bytes", "surrogate", "number"],
+)
+def test_a_detail_is_text_of_at_most_2048_bytes(detail, code):
+    with bridge_of() as bridge:
+        session = bridge.connect()
+        task = prepare(session)
+        assert code_of(session.cancel(job_id=task.job_id, detail=detail)) == code
+        ended = code == "MODEL_ABORTED"
+        assert code_of(submit(session, task, CORE)) == (
+            "BRIDGE_STEP_CONFLICT" if ended else "result"
+        )
+
+
+@pytest.mark.parametrize("closes", ["session", "bridge"])
+def test_the_end_of_a_with_block_closes(closes):
+    with bridge_of() as bridge:
+        session = bridge.connect()
+        task = prepare(session)
+        with session if closes == "session" else bridge as entered:
+            assert entered is (session if closes == "session" else bridge)
+        assert code_of(session.cancel(job_id=task.job_id)) == "BRIDGE_JOB_NOT_FOUND"
 
 
 def test_a_bridge_tells_the_names_that_prepare_takes():
@@ -242,6 +280,27 @@ def test_a_wrong_bridge_configuration_is_refused(config):
         IntentBridge.from_config(config)
     assert (caught.value.code, caught.value.stage) == ("CONFIG_INVALID", "config")
     json.dumps(caught.value.to_dict()).encode()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        IntentBridge,
+        lambda instances: create_intent_bridge(instances=instances),
+        lambda instances: IntentBridge.from_config({"instances": instances}),
+    ],
+    ids=["class", "function", "configuration"],
+)
+def test_a_bridge_has_the_documented_capacity_when_none_is_given(make):
+    with Intent() as intent, make({"t": intent}) as bridge:
+        capacity = bridge._desk._capacity
+    assert msgspec.structs.asdict(capacity) == {
+        "max_jobs": 32,
+        "max_replay_entries": 128,
+        "max_replay_bytes": 8_388_608,
+        "job_ttl_ms": 0,
+        "replay_ttl_ms": 0,
+    }
 
 
 def test_a_closed_bridge_answers_not_found_and_leaves_the_intents_alone():

@@ -121,7 +121,7 @@ def test_a_breakdown_while_recording_leaves_the_job_as_it_was(monkeypatch):
 def test_an_end_whose_record_had_to_go_still_answers_the_one_who_waits():
     limits = {"maxValidationMs": 60_000}
     with bridge_of(
-        configs={"s": {"schema": SLOW_SCHEMA, "limits": limits}}, max_replay_bytes=1_050
+        configs={"s": {"schema": SLOW_SCHEMA, "limits": limits}}, max_replay_bytes=680
     ) as bridge:
         session = bridge.connect()
         task = submit(session, prepare(session, "s", "code aaa"), CORE)
@@ -134,6 +134,7 @@ def test_an_end_whose_record_had_to_go_still_answers_the_one_who_waits():
             while not bridge._desk._book.current(task.job_id).in_flight:  # noqa: ASYNC110 - no event
                 await asyncio.sleep(0)
             ended = session.cancel(job_id=task.job_id)
+            assert bridge._desk._book.current(task.job_id) is None
             return ended, await asyncio.wait_for(waiting, 20)
 
         ended, waited = asyncio.run(drive())

@@ -200,7 +200,7 @@ class _Reader:
         if marker is not None and marker.group() in ("otherwise", "else"):
             step = self._action(skip(self._view, marker.end(), end, *_POLITE), end, confirmations)
             if step is not None:
-                return _with_condition(step, (start, marker.end()))
+                return replace(step, conditions=((start, marker.end()), *step.conditions))
         return Step("condition", (start, end))
 
     def _action(self, start: int, end: int, confirmations: tuple[Span, ...]) -> Step | None:
@@ -393,10 +393,6 @@ class _Reader:
         if words & vocabulary.words("analysis_nouns", "en"):
             return True
         return _SUM.search(self._view, begin, end) is not None
-
-
-def _with_condition(step: Step, condition: Span) -> Step:
-    return replace(step, conditions=(condition, *step.conditions))
 
 
 def _unclear(step: Step, unclear: Unclear, confirmations: tuple[Span, ...] = ()) -> Step:
