@@ -57,8 +57,9 @@ lowest: $(VENV)/installed ## The fast tests with the lowest versions that are al
 	@.venv-lowest/bin/python -m pytest -q -m "not slow" --numprocesses auto --hypothesis-profile quick
 
 mutants: $(VENV)/installed ## Mutation testing of the checks and the bridge; takes most of an hour
-	@$(BIN)/python scripts/mutate.py src/intent_runtime/candidate --tests tests/candidate tests/test_pipeline.py tests/vectors
-	@$(BIN)/python scripts/mutate.py src/intent_runtime/bridge --tests tests/bridge tests/test_intent.py tests/vectors
+	@mkdir -p build
+	@$(BIN)/python scripts/mutate.py src/intent_runtime/candidate --tests tests/candidate tests/test_pipeline.py tests/vectors --report build/candidate.jsonl
+	@$(BIN)/python scripts/mutate.py src/intent_runtime/bridge --tests tests/bridge tests/vectors/test_bridge_vectors.py tests/test_intent.py --report build/bridge.jsonl
 
 hosts: $(VENV)/installed ## Try the service in Claude Code, Codex and Gemini CLI; needs npm
 	@$(BIN)/python scripts/hosts.py
