@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Two workers a processor: many tests wait for other processes.
+WORKERS = $(shell $(PYTHON) -c "import os; print(2 * (os.cpu_count() or 1))")
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint check quick bench docs dist lowest mutants hosts format language-table clean
@@ -24,7 +26,7 @@ demo: $(VENV)/installed ## Recognise two requests and show what was understood
 	@PYTHONUTF8=1 $(BIN)/python examples/demo.py
 
 test: $(VENV)/installed ## Run all tests, with branch coverage
-	@$(BIN)/python -m pytest --numprocesses auto --cov
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal --cov
 
 lint: $(VENV)/installed ## Style, types, layers
 	@$(BIN)/ruff check .
