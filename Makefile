@@ -57,6 +57,7 @@ lowest: $(VENV)/installed ## The fast tests with the lowest versions that are al
 	@rm -rf .venv-lowest && $(PYTHON) -m venv .venv-lowest
 	@$(BIN)/uv pip install --quiet --python .venv-lowest --resolution lowest-direct --editable . --group test
 	@.venv-lowest/bin/python -m pytest -q -m "not slow" --numprocesses auto --hypothesis-profile quick
+	@.venv-lowest/bin/python -m pytest -q --numprocesses auto tests/executors/api
 
 mutants: $(VENV)/installed ## Mutation testing of the checks and the bridge; takes most of an hour
 	@mkdir -p build
