@@ -181,7 +181,8 @@ class _Writer:
     def custom(self, info: inspect.CustomType, path: _Path) -> _Schema:
         cls = info.cls
         name = type_name(cls)
-        if (cls.__module__, cls.__name__) in _HELD_BY_PYDANTIC:
+        # Python 3.13 has `pathlib._local.Path`.
+        if (cls.__module__.partition(".")[0], cls.__name__) in _HELD_BY_PYDANTIC:
             raise refused(path, f"{name} is only supported in a Pydantic model")
         raise refused(path, f"{name} has no equal in JSON")
 
