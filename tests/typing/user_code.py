@@ -130,7 +130,8 @@ async def host(intent: Intent) -> None:
                 assert_type(reply.error.message, str)
             session.cancel(job_id="x", outcome="refusal", detail=None)
             other: BridgeReply = await session.call("intent_cancel", {"jobId": "x"})
-            assert_type(read_tool_reply({"structuredContent": other.to_dict()}), BridgeReply)
+            unwrapped: BridgeReply = read_tool_reply({"structuredContent": other.to_dict()})
+            assert unwrapped == other
 
 
 async def serve(intent: Intent) -> None:
