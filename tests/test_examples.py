@@ -10,6 +10,7 @@ import pytest
 from support.provider_server import ProviderServer
 from support.provider_wires import KEY, MODEL, WIRES, rules_behind, words
 
+pytestmark = pytest.mark.slow
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 

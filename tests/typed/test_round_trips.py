@@ -26,6 +26,8 @@ from intent_runtime.typed import load
 from support.schema_values import TEXT, ZONES, values
 from support.typed_fields import model, plain, snapshot, to_json
 
+pytestmark = pytest.mark.slow
+
 
 class Colour(enum.Enum):
     RED = "red"
