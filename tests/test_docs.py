@@ -28,6 +28,7 @@ from intent_runtime.mcp.config import load_configuration
 from support.provider_server import ProviderServer
 from support.provider_wires import WIRES, rules_behind
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
 FENCE = re.compile(r"^```([\w-]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BIN = Path(sys.executable).parent

@@ -7,9 +7,10 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from intent_runtime.errors import ErrorCode, IntentParseError
+from intent_runtime.errors import ErrorCode
 from intent_runtime.executors.protocol import ModelExecutor
 from intent_runtime.language import LanguageTagError, canonical_tag
+from intent_runtime.options import integer, refused
 from intent_runtime.pipeline import Definition
 from intent_runtime.schema.snapshot import SchemaError, snapshot_schema
 from intent_runtime.text import name_list, shorten
@@ -53,16 +54,11 @@ def read_config(raw: object) -> Config:
             raise refused("CONFIG_INVALID", f'Unknown key "{shown}"; known are {known}.')
     limits = _limits(config["limits"]) if "limits" in config else IntentLimits()
     language = _language(config["language"]) if "language" in config else "en"
-    timeout_ms = _integer(config.get("timeoutMs", 0), "timeoutMs", 0, MAX_TIMER_MS)
-    attempts = _integer(config.get("repairAttempts", 1), "repairAttempts", 0, 1)
+    timeout_ms = integer(config.get("timeoutMs", 0), "timeoutMs", 0, MAX_TIMER_MS)
+    attempts = integer(config.get("repairAttempts", 1), "repairAttempts", 0, 1)
     executor = _executor(config["executor"]) if "executor" in config else None
     schema = _schema(config.get("schema", {}), limits)
     return Config(Definition(language, schema, attempts, limits), executor, timeout_ms)
-
-
-def refused(code: ErrorCode, message: str) -> IntentParseError:
-    """A configuration error."""
-    return IntentParseError(code, message, stage="config")
 
 
 def _language(value: object) -> str:
@@ -106,14 +102,8 @@ def _limits(value: object) -> IntentLimits:
             known = name_list(tuple(_LIMIT_NAMES), budget=600)
             raise refused("CONFIG_INVALID", f"limits has an unknown key; known are {known}.")
         highest = MAX_TIMER_MS if key == "maxValidationMs" else MAX_SAFE_INTEGER
-        chosen[name] = _integer(number, f"limits.{key}", 1, highest)
+        chosen[name] = integer(number, f"limits.{key}", 1, highest)
     return IntentLimits(**chosen)
-
-
-def _integer(value: object, name: str, lowest: int, highest: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= highest:
-        raise refused("CONFIG_INVALID", f"{name} must be an integer from {lowest} to {highest}.")
-    return value
 
 
 def _executor(value: object) -> ModelExecutor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 
 import msgspec
 import pydantic
@@ -12,6 +13,26 @@ from pydantic import create_model
 from intent_runtime.schema.snapshot import snapshot_schema
 from intent_runtime.typed import UnsupportedTypeError, schema_of
 from intent_runtime.values import IntentLimits
+
+
+class Colour(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+class Word(enum.StrEnum):
+    ONLY = "only"
+
+
+class Mixed(enum.Enum):
+    TEXT = "a"
+    NUMBER = 1
+    NOTHING = None
 
 
 def model(kind, default=...):

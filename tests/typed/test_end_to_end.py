@@ -17,6 +17,8 @@ from pydantic import BaseModel, Field
 from intent_runtime import Intent, IntentDataError, IntentParseError
 from intent_runtime.executors import RulesExecutor
 
+pytestmark = pytest.mark.slow
+
 
 class OrderModel(BaseModel):
     order_id: str = Field(alias="orderId")

@@ -20,29 +20,9 @@ from msgspec import Meta
 from pydantic import BaseModel, Field
 
 from intent_runtime.typed.spellings import DECIMAL_PATTERN
-from support.typed_fields import field, model, plain, refusal
+from support.typed_fields import Colour, Level, Mixed, Word, field, model, plain, refusal
 
 Name = NewType("Name", str)
-
-
-class Colour(enum.Enum):
-    RED = "red"
-    BLUE = "blue"
-
-
-class Level(enum.IntEnum):
-    LOW = 1
-    HIGH = 2
-
-
-class Word(enum.StrEnum):
-    ONLY = "only"
-
-
-class Mixed(enum.Enum):
-    TEXT = "a"
-    NUMBER = 1
-    NOTHING = None
 
 
 class Pairs(enum.Enum):

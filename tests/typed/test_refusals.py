@@ -23,6 +23,8 @@ from intent_runtime.schema.snapshot import SchemaError
 from intent_runtime.typed import UnsupportedTypeError, is_python_type, load, schema_of
 from support.typed_fields import model, plain, refusal, snapshot
 
+pytestmark = pytest.mark.slow
+
 
 class Node(BaseModel):
     parent: Node | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import enum
 import ipaddress
 from collections import deque
 from datetime import date, datetime, time, timedelta
@@ -24,29 +23,9 @@ from pydantic.alias_generators import to_camel
 from intent_runtime.schema.native import NativeSchema
 from intent_runtime.typed import load
 from support.schema_values import TEXT, ZONES, values
-from support.typed_fields import model, plain, snapshot, to_json
+from support.typed_fields import Colour, Level, Mixed, Word, model, plain, snapshot, to_json
 
 pytestmark = pytest.mark.slow
-
-
-class Colour(enum.Enum):
-    RED = "red"
-    BLUE = "blue"
-
-
-class Level(enum.IntEnum):
-    LOW = 1
-    HIGH = 2
-
-
-class Word(enum.StrEnum):
-    ONLY = "only"
-
-
-class Mixed(enum.Enum):
-    TEXT = "a"
-    NUMBER = 1
-    NOTHING = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast
 from urllib.parse import urlsplit
 
-from intent_runtime.errors import IntentParseError
 from intent_runtime.executors.api.settings import ApiSettings
+from intent_runtime.options import integer, refused
 from intent_runtime.text import has_lone_surrogate, is_blank, name_list
 from intent_runtime.values import MAX_SAFE_INTEGER, MAX_TIMER_MS, ExecutorCapabilities
 
@@ -81,17 +81,19 @@ def create_api_executor(  # noqa: PLR0913 - keywords, each with one meaning
     """
     row = _PROVIDERS.get(provider) if isinstance(provider, str) else None
     if row is None:
-        raise _refused(f"provider must be one of {name_list(tuple(_PROVIDERS))}.")
+        raise refused("CONFIG_INVALID", f"provider must be one of {name_list(tuple(_PROVIDERS))}.")
     url = base_url if base_url is not None else row.base_url
     if url is None:
-        raise _refused(f"{provider} needs base_url, the server's address up to its /v1.")
+        raise refused(
+            "CONFIG_INVALID", f"{provider} needs base_url, the server's address up to its /v1."
+        )
     settings = ApiSettings(
         provider=provider,
         api_key=_api_key(api_key),
         model=_model(model),
         base_url=_http_url(url),
-        max_output_tokens=_integer(max_output_tokens, "max_output_tokens", 1, MAX_SAFE_INTEGER),
-        timeout_ms=_integer(timeout_ms, "timeout_ms", 0, MAX_TIMER_MS),
+        max_output_tokens=integer(max_output_tokens, "max_output_tokens", 1, MAX_SAFE_INTEGER),
+        timeout_ms=integer(timeout_ms, "timeout_ms", 0, MAX_TIMER_MS),
         capabilities=ExecutorCapabilities(
             native_json_schema=_flag(
                 native_json_schema, row.native_json_schema, "native_json_schema"
@@ -118,20 +120,18 @@ def _executor_class(row: _Provider) -> type[ApiExecutor[Any]]:
     return cast("type[ApiExecutor[Any]]", getattr(module, row.executor))
 
 
-def _refused(message: str) -> IntentParseError:
-    return IntentParseError("CONFIG_INVALID", message, stage="config")
-
-
 def _api_key(value: object) -> str:
     """A key that can stand in a header; never shown."""
     if not isinstance(value, str) or not re.fullmatch("[!-~]+", value):
-        raise _refused("api_key must be a text of printable ASCII characters without blanks.")
+        raise refused(
+            "CONFIG_INVALID", "api_key must be a text of printable ASCII characters without blanks."
+        )
     return value
 
 
 def _model(value: object) -> str:
     if not isinstance(value, str) or is_blank(value) or has_lone_surrogate(value):
-        raise _refused("model must be the provider's name of a model.")
+        raise refused("CONFIG_INVALID", "model must be the provider's name of a model.")
     return value
 
 
@@ -142,19 +142,13 @@ def _http_url(value: object) -> str:
     except ValueError:
         good = False
     if not good:
-        raise _refused("base_url must be an absolute http or https URL.")
+        raise refused("CONFIG_INVALID", "base_url must be an absolute http or https URL.")
     return cast("str", value)
-
-
-def _integer(value: object, name: str, lowest: int, highest: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= highest:
-        raise _refused(f"{name} must be an integer from {lowest} to {highest}.")
-    return value
 
 
 def _flag(value: object, usual: bool, name: str) -> bool:  # noqa: FBT001 - a plain default
     if value is None:
         return usual
     if not isinstance(value, bool):
-        raise _refused(f"{name} must be True, False or None.")
+        raise refused("CONFIG_INVALID", f"{name} must be True, False or None.")
     return value
